@@ -1,0 +1,41 @@
+"""knoll finds the structure in sensitive data under differential privacy.
+
+Estimators follow scikit-learn: ``knoll.Lloyd(4, epsilon=1.0, bounds=(0, 1)).fit(X)``. Every fitted model prints what it
+released and at what cost (``model.privacy_``) and may be published.
+
+Names load when they are first used, so that ``import knoll`` stays quick.
+"""
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_WHERE = {
+    "Ball": "knoll.queries",
+    "Box": "knoll.queries",
+    "Budget": "knoll.privacy",
+    "Ledger": "knoll.privacy.ledger",
+    "Lloyd": "knoll.cluster",
+    "Record": "knoll.privacy",
+    "Source": "knoll.source",
+    "User": "knoll.privacy",
+    "load": "knoll.model",
+    "plan": "knoll.planning",
+    "save": "knoll.model",
+}
+_RENAMED = {"Ledger": "FileLedger"}
+
+__all__ = ["Ball", "Box", "Budget", "Ledger", "Lloyd", "Record", "Source", "User", "load", "plan", "save"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'knoll' has no attribute {name!r}")
+    value = getattr(import_module(_WHERE[name]), _RENAMED.get(name, name))
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,38 @@
+"""Where to begin: public starting points, spread over the domain without looking at any record."""
+
+import numpy as np
+
+from knoll.queries import Ball, Box
+
+
+def packed_starts(domain: Box | Ball, n: int, scales: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
+    """Return `n` points of the domain that keep away from each other and from its walls.
+
+    Sphere packing as in Su et al. (2016): centres of the largest equal balls that fit side by side. Greedily, each next point
+    is the one, among uniform candidates, around which the largest ball is free: half the distance to the nearest point
+    chosen, or the distance to the wall.
+
+    Parameters
+    ----------
+    domain : Box or Ball
+        Public domain.
+    n : int
+        Number of points.
+    scales : array of shape (n_columns,)
+        Distances are taken after division by these.
+    rng : RandomState
+        Public randomness.
+    """
+    half = domain.half / scales
+    candidates = rng.uniform(-half, half, size=(max(1000, 10 * n), domain.n_columns))
+    if isinstance(domain, Ball):
+        candidates = (domain.clip(domain.centre + candidates * scales) - domain.centre) / scales
+        room = np.maximum(half.min() - np.linalg.norm(candidates, axis=1), 0.0)
+    else:
+        room = (half - np.abs(candidates)).min(axis=1)
+    chosen = np.empty(n, dtype=np.intp)
+    for i in range(n):
+        chosen[i] = room.argmax()
+        distance = np.linalg.norm(candidates - candidates[chosen[i]], axis=1)
+        np.minimum(room, distance / 2, out=room)
+    return domain.centre + candidates[chosen] * scales

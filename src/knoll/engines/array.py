@@ -1,0 +1,52 @@
+"""Rows in memory: a two-dimensional array of doubles."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from knoll.engines.engine import BLOCK_ROWS, Block, Engine, Missing
+from knoll.privacy.errors import DataError
+from knoll.privacy.relation import Unit
+
+
+class ArrayEngine(Engine):
+    """An array of shape (rows, columns).
+
+    Parameters
+    ----------
+    array : float array of shape (rows, columns)
+        The records.
+    names : tuple of str, optional
+        Column names.
+    users : array of shape (rows,), optional
+        The user of each row, if the unit is a user.
+    block_rows : int
+        Rows summed at a time.
+    """
+
+    def __init__(
+        self,
+        array: np.ndarray,
+        names: tuple[str, ...] | None = None,
+        *,
+        users: np.ndarray | None = None,
+        missing: Missing = "refuse",
+        unit: Unit | None = None,
+        block_rows: int = BLOCK_ROWS,
+    ):
+        super().__init__(names, array.shape[1], missing=missing, unit=unit)
+        if users is not None and len(users) != len(array):
+            raise DataError(f"{len(users)} user ids for {len(array)} rows")
+        self._array, self._users, self._block_rows = array, users, block_rows
+
+    @property
+    def row_limit(self) -> int:
+        """The number of rows."""
+        return len(self._array)
+
+    def read(self) -> Iterator[Block]:
+        """Yield slices of the array."""
+        for start in range(0, len(self._array), self._block_rows):
+            stop = start + self._block_rows
+            users = None if self._users is None else self._users[start:stop]
+            yield self._array[start:stop], users, stop / len(self._array)

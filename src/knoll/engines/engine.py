@@ -1,0 +1,102 @@
+"""Where rows live. An engine sums queries over its rows, block by block, and knows nothing of noise or budgets."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import numpy as np
+
+from knoll import progress
+from knoll.privacy.errors import DataError
+from knoll.privacy.relation import Record, Unit, User
+from knoll.queries.query import Floats, Integers, Query
+
+BLOCK_ROWS = 16384
+"""Rows summed at a time: intermediate arrays stay in cache, and sums of a block stay exact in doubles."""
+
+Missing = Literal["refuse", "drop"]
+Block = tuple[Floats, Any, float]
+"""Rows, the user of each row (or None), and the fraction of the pass that is done after them."""
+
+REFUSED = (
+    'the data holds missing (NaN) or infinite values. Pass missing="drop" to leave such rows out (a row is then dropped for '
+    "its own values alone, which keeps the guarantee), or clean the data first"
+)
+
+
+class Engine(ABC):
+    """Rows behind the wall.
+
+    Parameters
+    ----------
+    names : tuple of str or None
+        Column names.
+    n_columns : int
+        Number of feature columns.
+    missing : {"refuse", "drop"}
+        What to do with a row that holds NaN or infinity.
+    unit : Record or User
+        With a user, only a user's first `cap` rows are used.
+    """
+
+    def __init__(self, names: tuple[str, ...] | None, n_columns: int, *, missing: Missing, unit: Unit | None):
+        if missing not in ("refuse", "drop"):
+            raise DataError(f'missing={missing!r} is not one of "refuse", "drop"')
+        self.names, self.n_columns = names, n_columns
+        self.missing: Missing = missing
+        self.unit: Unit = unit if unit is not None else Record()
+
+    @property
+    @abstractmethod
+    def row_limit(self) -> int:
+        """A number that the rows cannot exceed."""
+
+    @abstractmethod
+    def read(self) -> Iterator[Block]:
+        """Yield all rows, in order, in blocks of at most `BLOCK_ROWS`."""
+
+    def blocks(self) -> Iterator[tuple[Floats, float]]:
+        """Yield the usable rows in blocks, and the fraction done: missing values handled, users capped."""
+        cap = _UserCap(self.unit.cap) if isinstance(self.unit, User) else None
+        empty = True
+        for rows, users, done in self.read():
+            empty = empty and not len(rows)
+            keep = np.ones(len(rows), dtype=bool) if cap is None else cap.admit(users)
+            usable = rows if cap is None else rows[keep]
+            with np.errstate(all="ignore"):
+                suspect = not np.isfinite(usable.sum())  # a finite sum has finite terms
+            if suspect:
+                finite = np.isfinite(usable).all(axis=1)
+                if self.missing == "refuse" and not finite.all():
+                    raise DataError(REFUSED)
+                usable = usable[finite]
+            yield usable, done
+        if empty:
+            raise DataError("there are no rows in the data")
+
+    def aggregate(self, query: Query) -> Integers:
+        """Return the exact integer total of a query over all rows."""
+        total = np.zeros(query.shape, dtype=np.int64)
+        for rows, done in self.blocks():
+            total += query.summarise(rows)
+            progress.report(query.name, done)
+        return total
+
+
+class _UserCap:
+    """Admits each user's first `cap` rows, in row order: a rule about that user's rows alone."""
+
+    def __init__(self, cap: int):
+        self.cap = cap
+        self._seen: dict[Any, int] = {}
+
+    def admit(self, users: Any) -> np.ndarray:
+        """Return which rows of a block are among their user's first `cap`."""
+        names, inverse, counts = np.unique(users, return_inverse=True, return_counts=True)
+        before = np.array([self._seen.get(name, 0) for name in names.tolist()], dtype=np.int64)
+        order = np.argsort(inverse, kind="stable")
+        starts = np.cumsum(counts) - counts
+        rank = np.empty(len(inverse), dtype=np.int64)
+        rank[order] = np.arange(len(inverse)) - np.repeat(starts, counts)
+        self._seen.update(zip(names.tolist(), np.minimum(before + counts, self.cap).tolist(), strict=True))
+        return before[inverse] + rank < self.cap

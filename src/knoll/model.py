@@ -1,0 +1,133 @@
+"""Fitted models as JSON: `save` and `load`. Reading a file never runs anything from it."""
+
+import json
+import math
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from knoll.privacy import DataError, Privacy
+from knoll.queries import Ball, Box
+
+FORMAT = 1
+_ARRAYS = ("cluster_centers_", "centers_stderr_", "cluster_sizes_", "cluster_sizes_stderr_", "scales_")
+_PARAMETERS = ("n_clusters", "epsilon", "delta", "n_steps", "scale_by_bounds", "relation", "missing")
+_LARGEST_FILE = 2**30
+
+
+def save(model: Any, path: str | PathLike[str]) -> None:
+    """Write a fitted model as JSON. The file holds released values and public parameters only.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        For example a fitted `knoll.Lloyd`.
+    path : path-like
+        The file to write; replaced in one step if it exists.
+    """
+    names = getattr(model, "feature_names_in_", None)
+    data = {
+        "knoll": FORMAT,
+        "estimator": type(model).__name__,
+        "parameters": {name: _plain(getattr(model, name)) for name in _PARAMETERS if hasattr(model, name)},
+        "columns": None if names is None else [str(name) for name in names],
+        "bounds": _bounds_out(model.bounds_),
+        "fitted": {name: _nested(getattr(model, name)) for name in _ARRAYS},
+        "privacy": model.privacy_.to_dict(),
+    }
+    path = Path(path)
+    draft = path.with_name(path.name + ".part")
+    draft.write_text(json.dumps(data, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    draft.replace(path)
+
+
+def load(path: str | PathLike[str]) -> Any:
+    """Read a model that `save` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+        A JSON file.
+
+    Returns
+    -------
+    model : fitted estimator
+        Ready to predict; its parameters are those of the fit.
+    """
+    path = Path(path)
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise DataError(f"{path.name} is too large to be a model")
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError(f"no such model: {path}") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"{path.name} cannot be read as a model: {type(error).__name__}") from None
+    try:
+        return _build(data)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise DataError(f"{path.name} is not a knoll model, or is damaged: {error}") from None
+
+
+def _build(data: dict[str, Any]) -> Any:
+    from knoll.cluster import Lloyd
+
+    kinds = {"Lloyd": Lloyd}
+    if data["knoll"] != FORMAT:
+        raise ValueError(f"format {data['knoll']!r} is not {FORMAT}")
+    if data["estimator"] not in kinds:
+        raise ValueError(f"unknown estimator {data['estimator']!r}")
+    bounds = _bounds_in(data["bounds"])
+    known = {name: data["parameters"][name] for name in _PARAMETERS}
+    model = kinds[data["estimator"]](bounds=bounds, **known)
+    model.bounds_ = bounds
+    for name in _ARRAYS:
+        setattr(model, name, _array(data["fitted"][name], name))
+    k, d = model.cluster_centers_.shape
+    shapes = {name: getattr(model, name).shape for name in _ARRAYS}
+    expected = dict(zip(_ARRAYS, [(k, d), (k, d), (k,), (k,), (d,)], strict=True))
+    if shapes != expected or bounds.n_columns != d or not (model.scales_ > 0).all():
+        raise ValueError("its parts do not fit together")
+    if not np.isfinite(model.cluster_centers_).all():
+        raise ValueError("a centre is not finite")
+    model.n_features_in_ = d
+    if data["columns"] is not None:
+        if len(data["columns"]) != d:
+            raise ValueError("its columns do not fit its centres")
+        model.feature_names_in_ = np.array([str(name) for name in data["columns"]], dtype=object)
+    model.privacy_ = Privacy.from_dict(data["privacy"])
+    return model
+
+
+def _bounds_out(bounds: Box | Ball) -> dict[str, Any]:
+    if isinstance(bounds, Box):
+        return {"kind": "box", "lower": list(bounds.lower), "upper": list(bounds.upper), "names": bounds.names}
+    return {"kind": "ball", "radius": bounds.radius, "middle": list(bounds.middle), "names": bounds.names}
+
+
+def _bounds_in(data: dict[str, Any]) -> Box | Ball:
+    names = None if data["names"] is None else tuple(map(str, data["names"]))
+    if data["kind"] == "box":
+        return Box(tuple(data["lower"]), tuple(data["upper"]), names)
+    if data["kind"] == "ball":
+        return Ball(data["radius"], tuple(data["middle"]), names)
+    raise ValueError(f"unknown bounds {data['kind']!r}")
+
+
+def _plain(value: Any) -> Any:
+    """Numpy scalars as Python ones, for JSON."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _nested(array: np.ndarray) -> Any:
+    """Nested lists, infinity as null: JSON has no word for it."""
+    return [_nested(row) for row in array] if array.ndim > 1 else [x if math.isfinite(x) else None for x in array.tolist()]
+
+
+def _array(nested: Any, name: str) -> np.ndarray:
+    array = np.array(nested, dtype=object)
+    if array.size and not all(x is None or (isinstance(x, int | float) and not isinstance(x, bool)) for x in array.flat):
+        raise ValueError(f"{name} holds something that is not a number")
+    return np.where(array == None, np.inf, array).astype(np.float64)  # noqa: E711 (element-wise)

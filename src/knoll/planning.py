@@ -1,0 +1,87 @@
+"""What noise to expect, before any data is touched.
+
+The noise of a release depends on the query, the budget and the relation alone, so it can be told in advance.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from knoll.privacy import Budget, Relation
+from knoll.privacy.errors import PrivacyError
+from knoll.privacy.noise import standard_deviation
+from knoll.queries import Box, CellMoments, Nearest
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Noise to expect from `knoll.Lloyd` for clusters of equal size.
+
+    Attributes
+    ----------
+    size_stderr : float
+        Standard error of a released cluster size.
+    center_stderr : float
+        Standard error of one coordinate of a centre, as a fraction of that column's bounds (upper - lower).
+    records_per_cluster : float
+        Records per cluster, if all are equal.
+    """
+
+    rows: int
+    dims: int
+    k: int
+    epsilon: float
+    delta: float
+    steps: int
+    size_stderr: float
+    center_stderr: float
+
+    @property
+    def records_per_cluster(self) -> float:
+        """Records per cluster, if all are equal."""
+        return self.rows / self.k
+
+    @property
+    def verdict(self) -> str:
+        """One sentence on whether the result will be of use."""
+        if self.size_stderr > self.records_per_cluster / 4:
+            return "The clusters drown in noise: use fewer clusters, fewer columns, more records or a larger epsilon."
+        if self.center_stderr > 0.05:
+            return "Centres will be rough: their noise is more than 5 % of the bounds. Tighter bounds help most."
+        return "Noise is small against the bounds: clusters farther apart than a few times it will be found."
+
+
+def plan(rows: int, dims: int, k: int, epsilon: float = 1.0, delta: float = 1e-6, *, steps: int = 5,
+         relation: str = "add_remove", cap: int = 1) -> Plan:  # fmt: skip
+    """Tell the noise to expect from a fit, without data.
+
+    Parameters
+    ----------
+    rows, dims, k : int
+        Records, columns and clusters.
+    epsilon, delta : float
+        The budget.
+    steps : int
+        Lloyd steps.
+    relation : str
+        The neighbouring relation.
+    cap : int
+        Records used per user, if the unit is a user.
+
+    Examples
+    --------
+    >>> plan(rows=20_000, dims=4, k=5, epsilon=1.0).size_stderr < 100
+    True
+    """
+    for name, value in {"rows": rows, "dims": dims, "k": k, "steps": steps, "cap": cap}.items():
+        if not 1 <= value <= 10**12:
+            raise PrivacyError(f"{name}={value!r} must be a positive integer")
+    budget = Budget(epsilon, delta)
+    box = Box((-1.0,) * dims, (1.0,) * dims)
+    query = CellMoments(Nearest(np.zeros((min(k, 2), dims)), box))
+    sensitivity = cap * query.sensitivity(Relation.parse(relation), budget.norm)
+    noise = standard_deviation(budget.law, sensitivity / budget.ratio(1 / steps))
+    unit = noise * query.step / query.weights
+    typical = 0.5  # a centre half-way out
+    center = float(np.hypot(unit[1], typical * unit[0])) / (rows / k) / 2
+    return Plan(rows, dims, k, budget.epsilon, budget.delta, steps, float(unit[0]), center)

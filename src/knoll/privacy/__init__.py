@@ -1,0 +1,39 @@
+"""The privacy kernel: relations, budgets, noise, the ledger, and the one door to the data."""
+
+from knoll.privacy.accounting import Cost, epsilon_for, mu_for
+from knoll.privacy.budget import Budget, Shares
+from knoll.privacy.curator import Curator
+from knoll.privacy.errors import (
+    BoundsError,
+    BudgetExceededError,
+    CapExceededError,
+    DataError,
+    LedgerError,
+    PrivacyError,
+)
+from knoll.privacy.ledger import FileLedger, MemoryLedger, open_ledger
+from knoll.privacy.released import Privacy, Released
+from knoll.privacy.relation import Record, Relation, User
+
+__all__ = [
+    "BoundsError",
+    "Budget",
+    "BudgetExceededError",
+    "CapExceededError",
+    "Cost",
+    "Curator",
+    "DataError",
+    "FileLedger",
+    "LedgerError",
+    "MemoryLedger",
+    "Privacy",
+    "PrivacyError",
+    "Record",
+    "Relation",
+    "Released",
+    "Shares",
+    "User",
+    "epsilon_for",
+    "mu_for",
+    "open_ledger",
+]

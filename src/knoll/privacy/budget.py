@@ -1,0 +1,105 @@
+"""The budget of one fit, and named shares of it.
+
+A fraction `RESERVE` of epsilon and delta is kept back to pay for the distance between the noise that is drawn and the
+ideal (see `noise.charge`); the rest is calibrated exactly. A share s of a Gaussian budget mu is a release at
+mu sqrt(s), so shares that sum to one compose to mu exactly; a share of a pure budget is s epsilon.
+"""
+
+import math
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+from knoll.privacy.accounting import RESERVE, Cost, mu_for
+from knoll.privacy.errors import PrivacyError
+from knoll.privacy.noise import Law
+
+MIN_EPSILON, MAX_EPSILON = 1e-6, 100.0
+MAX_DELTA, MIN_DELTA = 0.1, 1e-100
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A declared (epsilon, delta). Gaussian noise for delta > 0, Laplace noise for delta = 0.
+
+    >>> Budget(1.0, 0.0).law, Budget(1.0, 1e-6).law
+    ('laplace', 'gaussian')
+    """
+
+    epsilon: float
+    delta: float = 1e-6
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", _number("epsilon", self.epsilon))
+        object.__setattr__(self, "delta", _number("delta", self.delta))
+        if not self.epsilon > 0:
+            raise PrivacyError(f"epsilon={self.epsilon!r}: the privacy budget must be positive; 1 is a common start")
+        if self.epsilon < MIN_EPSILON:
+            raise PrivacyError(f"epsilon={self.epsilon:g} is below {MIN_EPSILON:g}: nothing but noise would be released")
+        if self.epsilon > MAX_EPSILON:
+            raise PrivacyError(f"epsilon={self.epsilon:g} is above {MAX_EPSILON:g}: that protects nobody; use 10 or less")
+        if not 0.0 <= self.delta <= MAX_DELTA:
+            raise PrivacyError(
+                f"delta={self.delta:g} is outside [0, {MAX_DELTA}]: take 0 (pure), or far less than one over the records"
+            )
+        if 0.0 < self.delta < MIN_DELTA:
+            raise PrivacyError(f"delta={self.delta:g} is below {MIN_DELTA:g}: use delta=0 for pure differential privacy")
+
+    @property
+    def law(self) -> Law:
+        """The noise that this budget buys."""
+        return "gaussian" if self.delta > 0 else "laplace"
+
+    @property
+    def norm(self) -> int:
+        """The norm in which this noise needs sensitivities: 2 for Gaussian, 1 for Laplace."""
+        return 2 if self.delta > 0 else 1
+
+    @cached_property
+    def mu(self) -> float:
+        """Gaussian-DP parameter of the whole budget (0 for a pure one)."""
+        return mu_for(self.epsilon * (1 - RESERVE), self.delta * (1 - RESERVE)) if self.delta > 0 else 0.0
+
+    def ratio(self, share: float) -> float:
+        """Return the sensitivity, in units of the noise scale, that a share of the budget pays for."""
+        return self.mu * math.sqrt(share) if self.delta > 0 else self.epsilon * (1 - RESERVE) * share
+
+    def cost(self, share: float) -> Cost:
+        """Return the composable cost of a share, the sampler's charge aside."""
+        ratio = self.ratio(share)
+        return Cost(mu_squared=ratio**2) if self.delta > 0 else Cost(epsilon=ratio)
+
+    def __str__(self) -> str:
+        return f"epsilon = {self.epsilon:g}, delta = {self.delta:g}"
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Base of an estimator's named shares: positive fractions that sum to at most one.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class VoteShares(Shares):
+    ...     votes: float = 0.9
+    ...     count: float = 0.1
+    >>> VoteShares(votes=0.95)
+    Traceback (most recent call last):
+    knoll.privacy.errors.PrivacyError: shares votes=0.95, count=0.1 sum to 1.05; they must sum to at most 1
+    """
+
+    def __post_init__(self) -> None:
+        named = {field.name: _number(field.name, getattr(self, field.name)) for field in fields(self)}
+        text = ", ".join(f"{name}={value:g}" for name, value in named.items())
+        if any(value < 0 for value in named.values()):
+            raise PrivacyError(f"shares {text}: none may be negative")
+        if (total := math.fsum(named.values())) > 1.0 + 1e-12:
+            raise PrivacyError(f"shares {text} sum to {total:g}; they must sum to at most 1")
+
+
+def _number(name: str, value: object) -> float:
+    try:
+        number = float(value)  # type: ignore[arg-type]  # anything may arrive here: that is the question
+    except (TypeError, ValueError):
+        raise PrivacyError(f"{name}={value!r} is not a number") from None
+    if not math.isfinite(number):
+        raise PrivacyError(f"{name}={value!r} must be finite")
+    return number

@@ -1,0 +1,259 @@
+"""The ledger: an append-only record of every release, written before its noise is drawn.
+
+In memory by default. A file ledger is one SQLite database that any number of processes may share: a release is one
+immediate transaction that reads what the dataset has spent, compares with its cap and inserts the entry, so a cap holds
+whatever runs at once. The database uses a rollback journal with ``synchronous = EXTRA``: when `record` returns, the entry
+survives a crash of the process, the system or the power. The order of entries is their number, never their clock.
+"""
+
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Protocol
+
+from knoll.privacy.accounting import Cost
+from knoll.privacy.budget import Budget
+from knoll.privacy.errors import CapExceededError, LedgerError
+from knoll.privacy.released import Entry
+
+UNNAMED = "unnamed data"
+_APPLICATION_ID = 0x6B6E6F6C  # "knol", in the database header
+_SCHEMA_VERSION = 1
+_SCHEMA = """
+CREATE TABLE releases (
+  id INTEGER PRIMARY KEY, time REAL NOT NULL, dataset TEXT NOT NULL, estimator TEXT NOT NULL, query TEXT NOT NULL,
+  shape TEXT NOT NULL, share REAL NOT NULL, law TEXT NOT NULL, sensitivity REAL NOT NULL, scale REAL NOT NULL,
+  mu_squared REAL NOT NULL, epsilon REAL NOT NULL, delta REAL NOT NULL, relation TEXT NOT NULL, unit TEXT NOT NULL,
+  noise TEXT NOT NULL, private INTEGER NOT NULL, budget_delta REAL NOT NULL);
+CREATE INDEX releases_by_dataset ON releases (dataset);
+CREATE TABLE caps (dataset TEXT PRIMARY KEY, epsilon REAL NOT NULL, delta REAL NOT NULL);
+"""
+
+
+@dataclass(frozen=True)
+class Spend:
+    """What a dataset has spent over all fits, as one (epsilon, delta)."""
+
+    dataset: str
+    cost: Cost
+    delta: float
+    releases: int
+    private: bool
+    cap: Budget | None
+
+    @property
+    def epsilon(self) -> float:
+        """Epsilon of everything together, at `delta`."""
+        return self.cost.epsilon_at(self.delta)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the ledger."""
+
+    time: float
+    dataset: str
+    estimator: str
+    budget_delta: float
+    entry: Entry
+
+
+class Ledger(Protocol):
+    """Where releases are recorded."""
+
+    dataset: str | None
+
+    def admit(self, dataset: str, budget: Budget) -> None:
+        """Refuse a fit whose whole budget would exceed the dataset's cap, before it spends anything."""
+        ...
+
+    def record(self, line: Line) -> None:
+        """Write one release durably, or refuse it."""
+        ...
+
+
+class MemoryLedger:
+    """A ledger that lives as long as the process, without caps."""
+
+    def __init__(self, dataset: str | None = None):
+        self.dataset = dataset
+        self.lines: list[Line] = []
+        self._lock = threading.Lock()
+
+    def admit(self, dataset: str, budget: Budget) -> None:
+        """Admit everything: a memory ledger has no caps."""
+
+    def record(self, line: Line) -> None:
+        """Append one release."""
+        with self._lock:
+            self.lines.append(line)
+
+
+class FileLedger:
+    """A ledger in a SQLite file, shared by any number of processes.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; created if it does not exist.
+    dataset : str, optional
+        Name under which releases are recorded. Without it, the name of the file that is read, or "unnamed data" for
+        arrays in memory: all unnamed data counts as one dataset.
+
+    Examples
+    --------
+    >>> import tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "privacy.db")
+    >>> ledger = FileLedger(path, dataset="survey")
+    >>> ledger.set_cap("survey", Budget(3.0, 1e-6))
+    >>> spend = ledger.spend("survey")
+    >>> spend.epsilon, spend.releases, spend.cap.epsilon
+    (0.0, 0, 3.0)
+    """
+
+    def __init__(self, path: str | PathLike[str], dataset: str | None = None):
+        self.path = Path(path)
+        self.dataset = dataset
+        self._create()
+
+    def admit(self, dataset: str, budget: Budget) -> None:
+        """Refuse a fit whose whole budget would exceed the dataset's cap, before it spends anything."""
+        with self._transaction() as db:
+            _check_cap(db, dataset, budget.cost(1.0))
+
+    def record(self, line: Line) -> None:
+        """Check the cap and write the release in one transaction; durable on return."""
+        entry, cost = line.entry, line.entry.cost
+        shape = "x".join(map(str, entry.shape)) or "1"
+        row = (line.time, line.dataset, line.estimator, entry.query, shape, entry.share, entry.law)
+        row += (entry.sensitivity, entry.scale, cost.mu_squared, cost.epsilon, cost.delta, entry.relation)
+        row += (entry.unit, entry.noise, int(entry.private), line.budget_delta)
+        with self._transaction() as db:
+            _check_cap(db, line.dataset, cost)
+            db.execute(f"INSERT INTO releases VALUES (NULL{', ?' * len(row)})", row)
+
+    def set_cap(self, dataset: str, cap: Budget) -> None:
+        """Set the most that a dataset may spend over all fits; refused if it has spent more already."""
+        with self._transaction() as db:
+            spent = _spent(db, dataset).epsilon_at(cap.delta)
+            if spent > cap.epsilon:
+                raise CapExceededError(
+                    f"{dataset!r} has already spent epsilon = {spent:.6g} at delta = {cap.delta:g}; "
+                    f"a cap of {cap.epsilon:g} cannot be kept"
+                )
+            db.execute("INSERT OR REPLACE INTO caps VALUES (?, ?, ?)", (dataset, cap.epsilon, cap.delta))
+
+    def spend(self, dataset: str) -> Spend:
+        """Return what a dataset has spent over all fits, as one (epsilon, delta)."""
+        with self._transaction() as db:
+            cap = _cap(db, dataset)
+            count, private, delta = db.execute(
+                "SELECT COUNT(*), MIN(private), MAX(budget_delta) FROM releases WHERE dataset = ?", (dataset,)
+            ).fetchone()
+            cost = _spent(db, dataset)
+            return Spend(dataset, cost, cap.delta if cap else delta or 0.0, count, private != 0, cap)
+
+    def datasets(self) -> list[str]:
+        """Return the names of all datasets with a release or a cap."""
+        with self._transaction() as db:
+            rows = db.execute("SELECT dataset FROM releases UNION SELECT dataset FROM caps ORDER BY 1").fetchall()
+            return [row[0] for row in rows]
+
+    def lines(self, dataset: str | None = None) -> list[Line]:
+        """Return the recorded releases in order, of one dataset or of all."""
+        where, values = ("", ()) if dataset is None else ("WHERE dataset = ?", (dataset,))
+        with self._transaction() as db:
+            rows = db.execute(
+                f"SELECT time, dataset, estimator, query, shape, share, law, sensitivity, scale, mu_squared, epsilon, "
+                f"delta, relation, unit, noise, private, budget_delta FROM releases {where} ORDER BY id",
+                values,
+            ).fetchall()
+        return [_line(*row) for row in rows]
+
+    def _create(self) -> None:
+        """Make the tables in a new file; refuse a file that is something else or damaged."""
+        with self._transaction(check=False) as db:
+            application, version = (db.execute(f"PRAGMA {n}").fetchone()[0] for n in ("application_id", "user_version"))
+            tables = db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
+            if application == 0 and tables == 0:
+                for statement in _SCHEMA.split(";"):
+                    db.execute(statement)
+                db.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+                db.execute(f"PRAGMA user_version = {_SCHEMA_VERSION}")
+            elif (application, version) != (_APPLICATION_ID, _SCHEMA_VERSION):
+                raise LedgerError(f"{self.path} is a database, but not a knoll ledger of version {_SCHEMA_VERSION}")
+            damage = db.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if damage != "ok":
+                raise LedgerError(f"{self.path} is damaged ({damage}); restore it from a backup, never start afresh")
+
+    @contextmanager
+    def _transaction(self, *, check: bool = True) -> Iterator[sqlite3.Connection]:
+        """One immediate transaction on a connection of its own, so that forks and threads share nothing."""
+        if check and not self.path.exists():
+            raise LedgerError(f"{self.path} has gone; restore it from a backup")
+        try:
+            with closing(sqlite3.connect(self.path, timeout=60.0, isolation_level=None)) as db:
+                db.execute("PRAGMA synchronous = EXTRA")
+                db.execute("BEGIN IMMEDIATE")
+                try:
+                    yield db
+                except BaseException:
+                    db.execute("ROLLBACK")
+                    raise
+                db.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise LedgerError(f"cannot use the ledger {self.path}: {error}; nothing was released") from error
+
+
+def open_ledger(ledger: "Ledger | str | PathLike[str] | None") -> Ledger:
+    """Return a ledger from what a user gives: nothing (memory), a path (SQLite file), or a ledger."""
+    if ledger is None:
+        return MemoryLedger()
+    if isinstance(ledger, str | PathLike):
+        return FileLedger(ledger)
+    return ledger
+
+
+def line_now(dataset: str, estimator: str, budget: Budget, entry: Entry) -> Line:
+    """Return a ledger line for a release that is about to happen."""
+    return Line(time.time(), dataset, estimator, budget.delta, entry)
+
+
+def _check_cap(db: sqlite3.Connection, dataset: str, cost: Cost) -> None:
+    cap = _cap(db, dataset)
+    if cap is None:
+        return
+    spent = _spent(db, dataset)
+    if (spent + cost).epsilon_at(cap.delta) > cap.epsilon:
+        raise CapExceededError(
+            f"the cap of {dataset!r} is {cap}; epsilon = {spent.epsilon_at(cap.delta):.6g} is spent and this would "
+            f"exceed it. Ask for less, or have the cap raised: knoll ledger cap"
+        )
+
+
+def _cap(db: sqlite3.Connection, dataset: str) -> Budget | None:
+    row = db.execute("SELECT epsilon, delta FROM caps WHERE dataset = ?", (dataset,)).fetchone()
+    return Budget(*row) if row else None
+
+
+def _spent(db: sqlite3.Connection, dataset: str) -> Cost:
+    row = db.execute(
+        "SELECT TOTAL(mu_squared), TOTAL(epsilon), TOTAL(delta) FROM releases WHERE dataset = ?", (dataset,)
+    ).fetchone()
+    return Cost(*row)
+
+
+def _line(
+    when: float, dataset: str, estimator: str, query: str, shape: str, share: float, law: str, sensitivity: float,
+    scale: float, mu_squared: float, epsilon: float, delta: float, relation: str, unit: str, noise: str, private: int,
+    budget_delta: float,
+) -> Line:  # fmt: skip
+    sizes = tuple(int(size) for size in shape.split("x"))
+    cost = Cost(mu_squared, epsilon, delta)
+    entry = Entry(query, sizes, share, law, sensitivity, scale, cost, relation, unit, noise, bool(private))
+    return Line(when, dataset, estimator, budget_delta, entry)

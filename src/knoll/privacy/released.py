@@ -1,0 +1,185 @@
+"""What comes out of the door: released values, and the statement of what a fit released."""
+
+import html
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri
+
+from knoll.privacy.accounting import Cost
+from knoll.privacy.budget import Budget
+from knoll.privacy.noise import Law
+from knoll.privacy.relation import Relation
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Released:
+    """A released value: the number, the standard error of its privacy noise, and where it came from."""
+
+    value: Floats
+    stderr: Floats
+    query: str
+    share: float
+    law: Law
+
+    def __post_init__(self) -> None:
+        self.value.setflags(write=False)
+        self.stderr.setflags(write=False)
+
+    def noise_bound(self, chance: float) -> Floats:
+        """Return what the noise of no value exceeds, but with this chance over all of them together."""
+        each = chance / (2 * max(1, self.value.size))
+        factor = -ndtri(each) if self.law == "gaussian" else -math.log(2 * each) / math.sqrt(2)
+        return self.stderr * float(factor)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One release as the ledger records it. Everything here is public."""
+
+    query: str
+    shape: tuple[int, ...]
+    share: float
+    law: str
+    sensitivity: float
+    scale: float
+    cost: Cost
+    relation: str
+    unit: str
+    noise: str
+    private: bool
+
+
+@dataclass(frozen=True)
+class Privacy:
+    """What a fit released, at what cost, under which relation. Safe to publish.
+
+    Attributes
+    ----------
+    epsilon, delta : float
+        The declared budget.
+    spent : Cost
+        Composition of what was really released, recomputed after the fit.
+    releases : tuple of Entry
+        One entry per release, in order.
+    assumed_public : tuple of str
+        What the guarantee takes as known to everybody.
+    is_private : bool
+        False if any noise came from a test source.
+    """
+
+    epsilon: float
+    delta: float
+    relation: str
+    unit: str
+    estimator: str
+    dataset: str
+    spent: Cost
+    releases: tuple[Entry, ...]
+    assumed_public: tuple[str, ...] = field(default=())
+
+    @property
+    def is_private(self) -> bool:
+        """Whether every release used secure noise."""
+        return all(entry.private for entry in self.releases)
+
+    @property
+    def spent_epsilon(self) -> float:
+        """Epsilon of the recomputed composition, at the declared delta."""
+        return self.spent.epsilon_at(self.delta)
+
+    @property
+    def warning(self) -> str:
+        """A sentence to print first if the result is not private, else an empty string."""
+        sources = sorted({entry.noise for entry in self.releases if not entry.private})
+        return f"NOT PRIVATE: made with {', '.join(sources)}; do not publish." if sources else ""
+
+    def sentences(self) -> list[str]:
+        """Return the statement as plain sentences."""
+        guarantee = Relation(self.relation).sentence.format(unit=self.unit)
+        lines = [self.warning] if self.warning else []
+        lines += [
+            f"{self.estimator} on {self.dataset}: epsilon = {self.epsilon:g}, delta = {self.delta:g}.",
+            f"Hidden: {guarantee} ({self.relation}).",
+            f"Spent: epsilon = {self.spent_epsilon:.6g} at delta = {self.delta:g}, in {len(self.releases)} releases.",
+        ]
+        if self.assumed_public:
+            lines.append(f"Assumed public: {'; '.join(self.assumed_public)}.")
+        return lines
+
+    def table(self) -> list[tuple[str, ...]]:
+        """Return a header and one row per run of alike releases: query, values, share, noise."""
+        rows: list[tuple[str, ...]] = [("release", "values", "share of budget", "noise")]
+        for times, entry in _runs(self.releases):
+            name = entry.query if times == 1 else f"{entry.query} (x{times})"
+            noise = f"{entry.law}, {entry.scale / entry.sensitivity:.4g} x sensitivity"
+            rows.append((name, str(math.prod(entry.shape)), f"{times * entry.share:.1%}", noise))
+        return rows
+
+    def __str__(self) -> str:
+        rows = self.table()
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+        body = ["  " + "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+        return "\n".join([*self.sentences(), *body])
+
+    def _repr_html_(self) -> str:
+        header, *rows = self.table()
+        colour = "#7a0000" if self.warning else "inherit"
+        sentences = "<br>".join(html.escape(line) for line in self.sentences())
+        head = "".join(f"<th style='text-align:left'>{html.escape(cell)}</th>" for cell in header)
+        body = "".join(
+            "<tr>" + "".join(f"<td style='text-align:left'>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in rows
+        )
+        return f"<div><p style='color:{colour}'>{sentences}</p><table><tr>{head}</tr>{body}</table></div>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-ready dictionary; `from_dict` reads it back."""
+        out = dict(self.__dict__)
+        out["spent"] = dict(self.spent.__dict__)
+        out["releases"] = [
+            {**entry.__dict__, "shape": list(entry.shape), "cost": dict(entry.cost.__dict__)} for entry in self.releases
+        ]
+        out["assumed_public"] = list(self.assumed_public)
+        return out
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Privacy":
+        """Rebuild a statement from `to_dict`'s dictionary."""
+        releases = tuple(
+            Entry(**{**entry, "shape": tuple(entry["shape"]), "cost": Cost(**entry["cost"])})
+            for entry in data["releases"]
+        )
+        rest = {"spent": Cost(**data["spent"]), "assumed_public": tuple(data["assumed_public"])}
+        return cls(**{**data, **rest, "releases": releases})
+
+
+def compose(releases: tuple[Entry, ...]) -> Cost:
+    """Return what releases cost together."""
+    return sum((entry.cost for entry in releases), Cost())
+
+
+def recheck(budget: Budget, releases: tuple[Entry, ...]) -> Cost:
+    """Compose what was really released and confirm that it is within the declared budget."""
+    spent = compose(releases)
+    if (epsilon := spent.epsilon_at(budget.delta)) > budget.epsilon:
+        raise RuntimeError(
+            f"internal error: releases compose to epsilon {epsilon!r} > {budget.epsilon!r}; do not publish this result"
+        )
+    return spent
+
+
+def _runs(entries: tuple[Entry, ...]) -> list[tuple[int, Entry]]:
+    """Group consecutive releases that differ in nothing."""
+    runs: list[tuple[int, Entry]] = []
+    for entry in entries:
+        if runs and runs[-1][1] == entry:
+            runs[-1] = (runs[-1][0] + 1, entry)
+        else:
+            runs.append((1, entry))
+    return runs

@@ -1,0 +1,24 @@
+"""Queries: what one record may add to a total, and how much that can change it."""
+
+from knoll.queries.counts import Count
+from knoll.queries.domain import Ball, Box, Domain, domain_from
+from knoll.queries.moments import CellDisplacements, CellMoments, CellSecondMoments
+from knoll.queries.nearest import Nearest
+from knoll.queries.query import Query
+from knoll.queries.votes import ColumnHistograms, GridHistogram, NearestVotes
+
+__all__ = [
+    "Ball",
+    "Box",
+    "CellDisplacements",
+    "CellMoments",
+    "CellSecondMoments",
+    "ColumnHistograms",
+    "Count",
+    "Domain",
+    "GridHistogram",
+    "Nearest",
+    "NearestVotes",
+    "Query",
+    "domain_from",
+]

@@ -1,0 +1,37 @@
+"""How many records there are."""
+
+import numpy as np
+import numpy.typing as npt
+
+from knoll.queries.query import COUNT_WEIGHT, Query, one_vote
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+class Count(Query):
+    """The number of records.
+
+    Sensitivity. A record adds one, or nothing if it is null: bound = 1 vote in the only place there is, spread = 0.
+    """
+
+    name = "count"
+
+    def __init__(self) -> None:
+        self.shape = ()
+        self.weights = np.array(COUNT_WEIGHT)
+        self.step = np.array(1.0)
+        self.touched = 1
+        self.largest = COUNT_WEIGHT
+
+    def summarise(self, block: Floats) -> Integers:
+        """Count the records that hold no NaN."""
+        return np.array(len(block) - np.isnan(block).any(axis=1).sum(), dtype=np.int64)
+
+    def bound(self, norm: int) -> float:
+        """One vote."""
+        return one_vote(norm, 1)[0]
+
+    def spread(self, norm: int) -> float:
+        """Nothing: two records are counted alike."""
+        return one_vote(norm, 1)[1]

@@ -1,0 +1,218 @@
+"""Counts and sums per cell, as one joint query: a record touches its own cell only.
+
+Every query here is one vector per cell: a weighted count and weighted coordinates. Because the cells of one record are disjoint
+from all others', k cells cost as much as one, and because count and sum are bounded together, the joint l2 norm is
+sqrt(w^2 + reach^2) rather than the sum of two separately noised releases.
+"""
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csc_array
+
+from knoll.queries.domain import Ball, Box, clip_to_ball
+from knoll.queries.nearest import Nearest
+from knoll.queries.query import UNIT, Query
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+_FINEST = 64  # weight of the widest column
+
+
+class CellMoments(Query):
+    """Count and sum of the records in each cell, coordinates taken from the middle of the domain.
+
+    The total has shape (cells, 1 + columns): the count, then the sums. Column j's sum has weight A_j, the count weight w.
+
+    Sensitivity. A record adds (w, A_1 q_1, ..., A_d q_d) to one cell, q in the domain's grid: with
+    reach = max norm of A q,
+
+    - bound: sqrt(w^2 + reach^2) in l2, w + reach in l1, at the domain's corner (or edge).
+    - spread: two records in different cells add both contributions, sqrt(2) bound in l2 and 2 bound in l1; two in the same
+      cell cancel in the count and differ by at most 2 reach. The larger of the two (the second if there is one cell).
+
+    Parameters
+    ----------
+    cells : Nearest
+        The cells, and their domain.
+    """
+
+    name = "cell counts and sums"
+
+    def __init__(self, cells: Nearest) -> None:
+        self.cells = cells
+        self.domain = cells.domain
+        d = self.domain.n_columns
+        weights = _column_weights(self.domain, cells)
+        count_weight = _count_weight(self.domain, cells, weights)
+        self._reach = {norm: self.domain.reach(weights, norm) for norm in (1, 2)}
+        self.shape = (cells.n_cells, 1 + d)
+        self.weights = np.array([count_weight, *weights], dtype=np.int64)
+        self.step = np.array([1.0, *self.domain.steps])
+        self.touched = 1 + d
+        self.largest = max(count_weight, int(weights.max()) * UNIT)
+
+    def summarise(self, block: Floats) -> Integers:
+        """Count and add up the records of each cell."""
+        grid = self.domain.quantise(block)
+        return add_by_cell(self.cells.labels(block, grid), grid, self.cells.n_cells)
+
+    def bound(self, norm: int) -> float:
+        """Count and sum together, at the farthest point of the domain."""
+        return float(np.linalg.norm([self.weights[0], self._reach[norm]], norm))
+
+    def spread(self, norm: int) -> float:
+        """Two records in different cells, or at opposite ends of one."""
+        apart = 2.0 ** (1 / norm) * self.bound(norm) if self.cells.n_cells > 1 else 0.0
+        return max(apart, 2.0 * self._reach[norm])
+
+
+class CellDisplacements(Query):
+    """Count, and sum of displacements from the cell's own centre, clipped to a public radius.
+
+    Sensitivity. A record adds (w, A v) to one cell, v an integer vector no longer than the radius r in grid
+    units (cut towards zero, so rounding adds nothing). bound: sqrt(w^2 + (A r)^2) in l2, w + A r sqrt(d) in l1.
+    spread: the larger of two cells' contributions together, and 2 A r (2 A r sqrt(d) in l1) within one cell.
+
+    Parameters
+    ----------
+    cells : Nearest
+        The cells, and their domain.
+    radius : float
+        Displacements longer than this are shortened to it. In units of the cells' metric.
+    """
+
+    name = "cell counts and clipped displacements"
+
+    def __init__(self, cells: Nearest, radius: float) -> None:
+        self.cells = cells
+        d = cells.domain.n_columns
+        self._steps = cells.steps
+        self._origins = np.rint((cells.centres - cells.domain.centre) / cells.steps)
+        self.radius = max(1, int(radius / cells.unit))
+        weight = max(1, _FINEST * UNIT // max(self.radius, UNIT))
+        count_weight = max(1, round(weight * self.radius / 2))
+        self.shape = (cells.n_cells, 1 + d)
+        self.weights = np.array([count_weight] + [weight] * d, dtype=np.int64)
+        self.step = np.array([1.0, *cells.steps])
+        self.touched = 1 + d
+        self.largest = max(count_weight, weight * self.radius)
+
+    def summarise(self, block: Floats) -> Integers:
+        """Count the records of each cell and add up their clipped displacements."""
+        grid = self.cells.metric_grid(block)
+        labels = self.cells.labels(block, metric_grid=grid)
+        moves = clip_to_ball(grid - self._origins[labels], self.radius)
+        return add_by_cell(labels, moves, self.cells.n_cells)
+
+    def _reach(self, norm: int) -> float:
+        longest = float(self.weights[1]) * self.radius
+        return longest if norm == 2 else longest * (self.shape[1] - 1) ** 0.5
+
+    def bound(self, norm: int) -> float:
+        """Count and displacement together."""
+        return float(np.linalg.norm([self.weights[0], self._reach(norm)], norm))
+
+    def spread(self, norm: int) -> float:
+        """Two records in different cells, or on opposite sides of one centre."""
+        apart = 2.0 ** (1 / norm) * self.bound(norm) if self.cells.n_cells > 1 else 0.0
+        return max(apart, 2.0 * self._reach(norm))
+
+
+class CellSecondMoments(Query):
+    """Count, sum and second moments of the records in each cell of a box, coordinates taken from its middle.
+
+    The total has shape (cells, 1 + d + d(d+1)/2): count, sums, then products q_j q_l / UNIT for j <= l (cut towards
+    zero). In units where UNIT = 1, with weights w, A = 2 B and B on count, sums and products:
+
+    Sensitivity. bound: all of (w, A q, B q_j q_l) peaks at a corner: w^2 + d A^2 + B^2 d(d+1)/2 in l2^2, and the same
+    without squares in l1. spread across cells: sqrt(2) (l1: 2) times that. Within one cell, for records u and v with
+    a_j = |u_j - v_j| in [0, 2] we have |u_j + v_j| <= 2 - a_j and u_j u_l - v_j v_l = (p_j q_l + q_j p_l) / 2
+    with p = u - v, q = u + v, so u = 1, v = 1 - a is worst for given a, and
+
+    - l1: sum of A a_j + B a_j (2 - a_j) + B sum over pairs of (a_j + a_l - a_j a_l), which with A = 2 B is concave and symmetric:
+      its maximum is at equal a = (d + 3)/(d + 1), B d (d + 3)^2 / (2 (d + 1)).
+    - l2: for A^2 >= 2 B^2 the square is convex in each u_j, hence largest at corners, where s flipped coordinates
+      give 4 B^2 s (4 + d - s).
+
+    Cutting moves a product's difference by less than one grid unit: a factor of 1 + 2^-16 covers it.
+
+    Parameters
+    ----------
+    cells : Nearest
+        The cells of a `Box`.
+    """
+
+    name = "cell counts, sums and second moments"
+
+    def __init__(self, cells: Nearest) -> None:
+        if not isinstance(cells.domain, Box):
+            raise TypeError("second moments need a Box")
+        self.cells = cells
+        self.box = cells.domain
+        d = self.box.n_columns
+        self._pairs = np.triu_indices(d)
+        products = len(self._pairs[0])
+        fine = _FINEST // 2
+        self._count_weight = fine * UNIT * max(1, round(d**0.5))
+        self.shape = (cells.n_cells, 1 + d + products)
+        self.weights = np.array([self._count_weight] + [2 * fine] * d + [fine] * products, dtype=np.int64)
+        steps = self.box.steps
+        self.step = np.array([1.0, *steps, *(UNIT * steps[self._pairs[0]] * steps[self._pairs[1]])])
+        self.touched = self.shape[1]
+        self.largest = max(self._count_weight, 2 * fine * UNIT)
+
+    def summarise(self, block: Floats) -> Integers:
+        """Count the records of each cell and add up their coordinates and products."""
+        grid = self.box.quantise(block)
+        rows, columns = self._pairs
+        products = np.trunc(grid[:, rows] * grid[:, columns] / UNIT)
+        return add_by_cell(self.cells.labels(block, grid), np.hstack([grid, products]), self.cells.n_cells)
+
+    def bound(self, norm: int) -> float:
+        """All of it at a corner of the box."""
+        largest = np.append(self.weights[:1], self.weights[1:] * UNIT)
+        return float(np.linalg.norm(largest.astype(np.float64), norm))
+
+    def spread(self, norm: int) -> float:
+        """Two records in different cells, or the worst pair within one."""
+        d, fine = self.box.n_columns, float(self.weights[-1]) * UNIT
+        flips = min(d, (4 + d) // 2)
+        within = d * (d + 3) ** 2 / (2 * (d + 1)) if norm == 1 else 2.0 * (flips * (4 + d - flips)) ** 0.5
+        apart = 2.0 ** (1 / norm) * self.bound(norm) if self.cells.n_cells > 1 else 0.0
+        return max(apart, fine * within * (1 + 2.0**-16))
+
+
+def add_by_cell(labels: Integers, grid: Floats, n_cells: int) -> Integers:
+    """Return (count, sum) per cell. Sums of a block of integers below 2^53 are exact in doubles, in any order."""
+    rows = len(labels)
+    pick = csc_array((np.ones(rows), labels, np.arange(rows + 1)), shape=(n_cells, rows))
+    total = np.empty((n_cells, 1 + grid.shape[1]), dtype=np.int64)
+    total[:, 0] = np.bincount(labels, minlength=n_cells)
+    total[:, 1:] = pick @ grid
+    return total
+
+
+def _column_weights(domain: Box | Ball, cells: Nearest) -> Integers:
+    """Weights that minimise the total squared noise, in the cells' metric, of the sums of a box.
+
+    The noise of column j is h_j / A_j (h_j half a width in the metric) times the norm of A: sum A^2 * sum (h / A)^2 is
+    least at A_j proportional to sqrt(h_j). A ball is weighted equally.
+    """
+    if isinstance(domain, Ball):
+        return np.full(domain.n_columns, _FINEST, dtype=np.int64)
+    wide = domain.half / cells.scales
+    return np.maximum(1, np.rint(_FINEST * np.sqrt(wide / wide.max()))).astype(np.int64)
+
+
+def _count_weight(domain: Box | Ball, cells: Nearest, weights: Integers) -> int:
+    """Weight of the count that minimises the noise of a mean, sum / count.
+
+    The variance is proportional to (w^2 + D)(G + C / w^2): D = squared reach, G = squared noise of the sums at unit scale,
+    C = squared distance of a typical mean from the middle (half-way out). Hence w^4 = D C / G.
+    """
+    steps = domain.steps / cells.scales
+    reach = domain.reach(weights, 2) ** 2
+    sums = float(np.sum((steps / weights) ** 2))
+    typical = float(np.sum((domain.half / cells.scales) ** 2)) / 4
+    return max(1, round((reach * typical / sums) ** 0.25))

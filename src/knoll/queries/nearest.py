@@ -1,0 +1,91 @@
+"""The cell of a record: the nearest of some public centres, decided exactly.
+
+With coordinates on an integer grid, ``|c|^2 - 2 c.x`` is an integer. Multiplied by a power of two K >= number of centres, and
+with the centre's number added, it stays below 2^53, so a matrix product in doubles gives it exactly whatever the order of
+summation, the block or the processor; its minimum over centres names the nearest, ties going to the first. The grid is coarsened,
+for very many columns and centres only, until that bound holds.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from knoll.queries.domain import Ball, Box, quantise
+from knoll.queries.query import UNIT
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+_PRODUCT_SIZE = 2**18  # entries of one exact product: stays in cache
+
+
+class Nearest:
+    """Cells of the nearest of public centres inside a domain.
+
+    Parameters
+    ----------
+    centres : array of shape (n_cells, n_columns)
+        Public points.
+    domain : Box or Ball
+        Records are clipped to it before distances are taken.
+    scales : array of shape (n_columns,), optional
+        Distances are Euclidean after division by these public numbers.
+
+    Examples
+    --------
+    >>> cells = Nearest([[0.0, 0.0], [1.0, 1.0]], Box((0, 0), (1, 1)))
+    >>> cells.labels(np.array([[0.1, 0.2], [0.9, 0.6], [0.5, 0.5]]))
+    array([0, 1, 0])
+    """
+
+    def __init__(
+        self, centres: npt.ArrayLike, domain: Box | Ball, scales: Floats | Sequence[float] | None = None
+    ) -> None:
+        self.centres = np.array(centres, dtype=np.float64)
+        self.domain = domain
+        self.scales = np.ones(domain.n_columns) if scales is None else np.asarray(scales, dtype=np.float64)
+        self.unit = float(np.max(domain.half / self.scales)) / UNIT
+        """Worth of a step of the metric grid, in the metric's units."""
+        self.steps = self.scales * self.unit
+        self._shared_grid = bool(np.allclose(self.steps, domain.steps, rtol=1e-12, atol=0.0))
+        self.n_cells = len(self.centres)
+        self._pack()
+
+    def metric_grid(self, block: Floats, grid: Floats | None = None) -> Floats:
+        """Return records on the grid in which distances are taken; `grid` is ``domain.quantise(block)`` if known."""
+        if self._shared_grid:
+            return self.domain.quantise(block) if grid is None else grid
+        if isinstance(self.domain, Box):
+            return quantise(block, self.domain, self.steps)
+        inside = self.domain.quantise(block) if grid is None else grid
+        return np.rint(inside * (self.domain.steps / self.steps))
+
+    def labels(self, block: Floats, grid: Floats | None = None, *, metric_grid: Floats | None = None) -> Integers:
+        """Return the cell of each record; records that hold a NaN are left out."""
+        points = self.metric_grid(block, grid) if metric_grid is None else metric_grid
+        if self._coarse:
+            points = np.rint(points / 2**self._coarse)
+        return self._exact(points)
+
+    def _pack(self) -> None:
+        k, d = self.centres.shape
+        self._tag = 1 << max(0, (k - 1).bit_length())
+        limit = (2.0**53 / (self._tag * (3.0 * d + 1.0))) ** 0.5
+        self._coarse = 0
+        while UNIT / 2**self._coarse > limit:
+            self._coarse += 1
+        grid = np.rint((self.centres - self.domain.centre) / (self.steps * 2**self._coarse))
+        self._grid = np.clip(grid, -limit, limit)
+        squares = np.square(self._grid).sum(axis=1)
+        self._slope = -2.0 * self._tag * self._grid
+        self._offset = (self._tag * squares + np.arange(k))[:, None]
+
+    def _exact(self, points: Floats) -> Integers:
+        labels = np.empty(len(points), dtype=np.int64)
+        rows = max(64, _PRODUCT_SIZE // self.n_cells)
+        for start in range(0, len(points), rows):
+            scores = self._slope @ points[start : start + rows].T
+            scores += self._offset
+            labels[start : start + rows] = scores.min(axis=0).astype(np.int64) & (self._tag - 1)
+        return labels

@@ -1,0 +1,86 @@
+"""The query protocol: what one record may add to a total.
+
+A query maps each record, alone, to a vector of integers and sums those vectors. Its total is multiplied by
+public integer `weights` (which say how the noise is divided among its coordinates) before noise is added, and a unit of
+the unweighted total is worth `step` in the user's units.
+
+**A record that holds a NaN is null: it adds nothing, under every relation.** Hence replace-one must also cover a record that
+becomes null, and its sensitivity is the larger of `spread` and `bound`.
+
+To add a query: subclass `Query`, prove `bound` and `spread` in the docstring, and register an example in
+`tests/contract/registry.py`; the contract tests then search for neighbours that break the proof.
+"""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+import numpy.typing as npt
+
+from knoll.privacy.relation import Relation
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+BITS = 18
+UNIT = 2**BITS
+"""Grid units to half the width of the domain; every coordinate is an integer of at most this size."""
+
+COUNT_WEIGHT = 2**12
+"""Weight of one vote: keeps integer noise fine against a vote, even for the largest budgets."""
+
+
+class Query(ABC):
+    """A sum of bounded integer contributions, one per record.
+
+    Attributes
+    ----------
+    name : str
+        What the ledger calls it.
+    shape : tuple of int
+        Shape of the total.
+    weights : integer array, broadcastable to `shape`
+        Public multipliers of the total.
+    step : float array, broadcastable to `shape`
+        Worth of one unit of the unweighted total.
+    touched : int
+        Coordinates of the total that one record can move.
+    largest : int
+        Largest weighted entry of one contribution: bounds the rows that can be summed without overflow.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    weights: Integers
+    step: Floats
+    touched: int
+    largest: int
+
+    @abstractmethod
+    def summarise(self, block: Floats) -> Integers:
+        """Return the exact total over a block of records, (rows, columns) -> `shape`."""
+
+    @abstractmethod
+    def bound(self, norm: int) -> float:
+        """Return the largest norm (1 or 2) of one record's weighted contribution."""
+
+    @abstractmethod
+    def spread(self, norm: int) -> float:
+        """Return the largest norm of the difference between two records' weighted contributions."""
+
+    def sensitivity(self, relation: Relation, norm: int) -> float:
+        """Return the largest norm of the change of the weighted total between neighbours.
+
+        add_remove, replace_special: one contribution appears or vanishes, so `bound`. replace_one: one contribution turns into
+        another or into null, so the larger of `spread` and `bound`. The factor covers rounding in computing them.
+        """
+        worst = max(self.spread(norm), self.bound(norm)) if relation is Relation.REPLACE_ONE else self.bound(norm)
+        return worst * (1.0 + 2.0**-40)
+
+
+def one_vote(norm: int, choices: int, weight: int = COUNT_WEIGHT) -> tuple[float, float]:
+    """Bound and spread of a contribution that is `weight` in one of `choices` places.
+
+    One vote has norm `weight`; two votes in different places differ by weight * 2 in l1 and weight * sqrt(2) in l2, two
+    votes in the only place there is by nothing.
+    """
+    return float(weight), float(weight) * 2.0 ** (1 / norm) if choices > 1 else 0.0

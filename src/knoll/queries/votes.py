@@ -1,0 +1,122 @@
+"""Votes: every record names one cell."""
+
+import numpy as np
+import numpy.typing as npt
+
+from knoll.queries.domain import Box
+from knoll.queries.nearest import Nearest
+from knoll.queries.query import COUNT_WEIGHT, Query, one_vote
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+class _Votes(Query):
+    """One vote per record, in one of `choices` places.
+
+    Sensitivity. A record adds 1 in one place: bound = 1 vote in either norm. Two records vote in at most two places:
+    spread = sqrt(2) votes in l2, 2 in l1 (0 if there is one place).
+    """
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape = shape
+        self.choices = int(np.prod(shape))
+        self.weights = np.array(COUNT_WEIGHT)
+        self.step = np.array(1.0)
+        self.touched = 1
+        self.largest = COUNT_WEIGHT
+
+    def bound(self, norm: int) -> float:
+        """One vote."""
+        return one_vote(norm, self.choices)[0]
+
+    def spread(self, norm: int) -> float:
+        """A vote that moves from one place to another."""
+        return one_vote(norm, self.choices)[1]
+
+
+class NearestVotes(_Votes):
+    """Records voting for the nearest of public candidates. Sensitivity as `_Votes`: one vote each."""
+
+    name = "nearest votes"
+
+    def __init__(self, cells: Nearest) -> None:
+        super().__init__((cells.n_cells,))
+        self.cells = cells
+
+    def summarise(self, block: Floats) -> Integers:
+        """Count the records nearest to each candidate."""
+        return np.bincount(self.cells.labels(block), minlength=self.choices).astype(np.int64)
+
+
+class GridHistogram(_Votes):
+    """Records counted in the cells of a regular grid over a box. Sensitivity as `_Votes`: one cell each.
+
+    Parameters
+    ----------
+    box : Box
+        The public box; records outside count in the nearest border cell.
+    bins : tuple of int
+        Cells along each column.
+    """
+
+    name = "grid histogram"
+
+    def __init__(self, box: Box, bins: tuple[int, ...]) -> None:
+        super().__init__(tuple(bins))
+        self.box = box
+        self._lower = np.array(box.lower)
+        self._per_unit = np.array(bins) / (2 * box.half)
+        self._last = np.array(bins, dtype=np.float64) - 1
+
+    def summarise(self, block: Floats) -> Integers:
+        """Count the records in each cell."""
+        cell = np.clip(block, *self.box.corners)
+        cell -= self._lower
+        cell *= self._per_unit
+        np.clip(np.floor(cell), 0, self._last, out=cell)
+        cell = cell[~np.isnan(cell).any(axis=1)].astype(np.int64)
+        flat = np.ravel_multi_index(tuple(cell.T), self.shape)
+        return np.bincount(flat, minlength=self.choices).astype(np.int64).reshape(self.shape)
+
+
+class ColumnHistograms(Query):
+    """A histogram of every column, in one query.
+
+    Sensitivity. A record casts one vote in each of d histograms: bound = d in l1, sqrt(d) in l2; two records
+    may differ in every column: spread = 2 d in l1, sqrt(2 d) in l2.
+
+    Parameters
+    ----------
+    edges : array of shape (n_columns, n_bins - 1)
+        Increasing inner edges of each column's bins; the outer bins are open.
+    """
+
+    name = "column histograms"
+
+    def __init__(self, edges: Floats) -> None:
+        self.edges = np.asarray(edges, dtype=np.float64)
+        d, inner = self.edges.shape
+        self.shape = (d, inner + 1)
+        self.weights = np.array(COUNT_WEIGHT)
+        self.step = np.array(1.0)
+        self.touched = d
+        self.largest = COUNT_WEIGHT
+
+    def summarise(self, block: Floats) -> Integers:
+        """Count the records in each bin of each column."""
+        block = block[~np.isnan(block).any(axis=1)]
+        bins = self.shape[1]
+        counts = [
+            np.bincount(np.searchsorted(edges, column, side="right"), minlength=bins)
+            for edges, column in zip(self.edges, block.T, strict=True)
+        ]
+        return np.array(counts, dtype=np.int64)
+
+    def bound(self, norm: int) -> float:
+        """One vote in every column."""
+        return COUNT_WEIGHT * float(self.shape[0]) ** (1 / norm)
+
+    def spread(self, norm: int) -> float:
+        """A vote that moves, in every column."""
+        return COUNT_WEIGHT * (2.0 * self.shape[0]) ** (1 / norm) if self.shape[1] > 1 else 0.0

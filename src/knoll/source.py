@@ -1,0 +1,82 @@
+"""From what a user hands to `fit` to an engine: arrays, frames, Arrow tables, paths, or a `Source`."""
+
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from knoll.engines.array import ArrayEngine
+from knoll.engines.engine import Engine, Missing
+from knoll.privacy.errors import DataError
+from knoll.privacy.relation import Record, Unit, User
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file or folder to stream, and which of its columns to use.
+
+    Parameters
+    ----------
+    path : path-like
+        A parquet, CSV or Arrow file, or a folder of them.
+    columns : sequence of str, optional
+        Feature columns, in order. By default those that `bounds` names, else all.
+
+    Examples
+    --------
+    >>> Source("visits.parquet", columns=["age", "bmi"]).name
+    'visits'
+    """
+
+    path: str | PathLike[str]
+    columns: tuple[str, ...] | list[str] | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the dataset in a ledger, if none is given."""
+        return Path(self.path).resolve().name.split(".")[0]
+
+
+def as_source(X: Any) -> Source | None:
+    """Return X as a `Source` if it is a path or one already, else None."""
+    if isinstance(X, Source):
+        return X
+    return Source(X) if isinstance(X, str | PathLike) else None
+
+
+def open_file(source: Source, bounds: Any, *, missing: Missing, unit: Unit | None) -> Engine:
+    """Return an engine that streams a source."""
+    from knoll.engines.files import FileEngine
+
+    columns = source.columns
+    if columns is None and isinstance(bounds, dict):
+        columns = [str(name) for name in bounds]
+    return FileEngine(source.path, None if columns is None else list(columns), missing=missing, unit=unit)
+
+
+def open_array(array: np.ndarray, names: Any, users: Any, *, missing: Missing, unit: Unit | None) -> Engine:
+    """Return an engine over an array in memory."""
+    known = None if names is None else tuple(map(str, names))
+    return ArrayEngine(array, known, users=users, missing=missing, unit=unit)
+
+
+def split_users(X: Any, unit: Unit | None) -> tuple[Any, np.ndarray | None]:
+    """Take the column of user ids, if the unit is a user, off a table in memory."""
+    if unit is None or isinstance(unit, Record):
+        return X, None
+    if not isinstance(unit, User):
+        raise DataError(f"unit={unit!r} is neither knoll.Record() nor knoll.User(column, cap)")
+    column = unit.column
+    names = getattr(X, "column_names", getattr(X, "columns", None))  # Arrow's name for it, or a frame's
+    if names is not None:
+        if column not in list(names):
+            raise DataError(f"no column {column!r} with user ids; the columns are {', '.join(map(str, names[:40]))}")
+        features = [name for name in names if name != column]
+        rest = X.select(features) if hasattr(X, "column_names") else X[features]
+        return rest, np.asarray(X[column]).astype(str)
+    array = np.asarray(X)
+    if not isinstance(column, int) or array.ndim != 2 or not 0 <= column < array.shape[1]:
+        raise DataError(f"the column of user ids in an array needs a position, not {column!r}")
+    return np.delete(array, column, axis=1), array[:, column].astype(str)

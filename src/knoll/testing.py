@@ -55,10 +55,11 @@ def recorded_noise() -> Iterator["Transcript"]:
 
 
 @contextmanager
-def replayed_noise(transcript: "Transcript") -> Iterator[None]:
-    """Answer every release with what a transcript holds, whatever the data: not private."""
-    with _using(_Replay(transcript)):
-        yield
+def replayed_noise(transcript: "Transcript") -> Iterator["Transcript"]:
+    """Answer every release with what a transcript holds, whatever the data: not private. Yields the new transcript."""
+    replay = _Replay(transcript)
+    with _using(replay):
+        yield replay.seen
 
 
 @dataclass
@@ -74,10 +75,14 @@ class Transcript:
     def perturb(self, total: np.ndarray, law: Law, scale: float) -> np.ndarray:
         """Add secure noise and remember both."""
         noisy = WordNoise().perturb(total, law, scale)
+        self.remember(total, noisy, scale)
+        return noisy
+
+    def remember(self, total: np.ndarray, noisy: np.ndarray, scale: float) -> None:
+        """Keep one release."""
         self.exact.append(total.copy())
         self.noisy.append(noisy.copy())
         self.scales.append(scale)
-        return noisy
 
 
 class _Zero:
@@ -92,9 +97,11 @@ class _Replay:
 
     def __init__(self, transcript: Transcript):
         self._answers = iter(transcript.noisy)
+        self.seen = Transcript()
 
     def perturb(self, total: np.ndarray, law: Law, scale: float) -> np.ndarray:
         answer = next(self._answers)
         if answer.shape != total.shape:
             raise AssertionError(f"a replayed release has shape {total.shape}, was {answer.shape}")
+        self.seen.remember(total, answer, scale)
         return answer

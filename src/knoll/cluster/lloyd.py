@@ -6,7 +6,7 @@
         each centre <- noisy sum / noisy number
 
 Where we differ: count and sum are one joint query, with noise divided among them and among columns so that the error of a mean is
-least; a cell whose count cannot be told from zero keeps its centre; the number of steps is a public parameter.
+least; a cell whose count cannot be told from zero restarts beside a large one; the number of steps is a public parameter.
 """
 
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_random_state
 
 from knoll import progress
@@ -150,10 +151,11 @@ class Lloyd(CentersMixin, BaseEstimator):
         centres = packed_starts(domain, k, scales, rng)
         share = curator.share_left / steps
         with progress.shown(type(self).__name__, steps, enabled=self.verbose):
-            for _ in range(steps):
+            for step in range(steps):
+                if step > 0:
+                    centres = restart_unseen(means, domain, scales, rng)
                 moments = curator.release(CellMoments(Nearest(centres, domain, scales)), share)
                 means = cell_means(moments, domain, otherwise=centres)
-                centres = means.centres
 
         self.cluster_centers_ = means.centres
         self.centers_stderr_ = means.stderr
@@ -166,10 +168,12 @@ class Lloyd(CentersMixin, BaseEstimator):
 
 @dataclass(frozen=True)
 class CellMeans:
-    """Means of cells and the standard error of their privacy noise."""
+    """Released means of cells, the standard error of their privacy noise, and which cells can be told from empty."""
 
     centres: np.ndarray
     stderr: np.ndarray
+    counts: np.ndarray
+    seen: np.ndarray
 
 
 def cell_means(moments: Released, domain: Box | Ball, otherwise: np.ndarray) -> CellMeans:
@@ -184,7 +188,26 @@ def cell_means(moments: Released, domain: Box | Ball, otherwise: np.ndarray) -> 
     offset = np.divide(sums, count, out=np.zeros_like(sums), where=seen)
     error = np.hypot(sum_error, offset * count_error)
     stderr = np.divide(error, count, out=np.full_like(sums, np.inf), where=seen)
-    return CellMeans(np.where(seen, domain.clip(domain.centre + offset), otherwise), stderr)
+    centres = np.where(seen, domain.clip(domain.centre + offset), otherwise)
+    return CellMeans(centres, stderr, count[:, 0], seen[:, 0])
+
+
+def restart_unseen(means: CellMeans, domain: Box | Ball, scales: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
+    """Return the centres, those of unseen cells moved beside the largest cells, so that the next step can split them.
+
+    Each goes half-way to the nearest seen neighbour's distance, in a random direction. Post-processing.
+    """
+    seen, unseen = np.flatnonzero(means.seen), np.flatnonzero(~means.seen)
+    centres = means.centres / scales
+    if len(seen) < 2 or not len(unseen):
+        return means.centres
+    hosts = seen[np.argsort(-means.counts[seen], kind="stable")][np.arange(len(unseen)) % len(seen)]
+    gaps = pairwise_distances(centres[hosts], centres[seen])
+    nearest = np.partition(gaps, 1, axis=1)[:, 1:2]
+    direction = rng.standard_normal((len(unseen), domain.n_columns))
+    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
+    centres[unseen] = centres[hosts] + 0.5 * nearest * direction
+    return domain.clip(centres * scales)
 
 
 def check_count(name: str, value: Any, most: int) -> int:

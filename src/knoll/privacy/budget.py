@@ -14,7 +14,7 @@ from knoll.privacy.errors import PrivacyError
 from knoll.privacy.noise import Law
 
 MIN_EPSILON, MAX_EPSILON = 1e-6, 100.0
-MAX_DELTA, MIN_DELTA = 0.1, 1e-100
+MAX_DELTA, MIN_DELTA = 0.1, 1e-24
 
 
 @dataclass(frozen=True)

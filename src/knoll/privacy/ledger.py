@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from knoll.privacy.accounting import Cost
 from knoll.privacy.budget import Budget
@@ -84,6 +84,16 @@ class MemoryLedger:
         self.dataset = dataset
         self.lines: list[Line] = []
         self._lock = threading.Lock()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "MemoryLedger":
+        """Return itself: cloning an estimator must not lose what it spends."""
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"dataset": self.dataset, "lines": self.lines}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.Lock())
 
     def admit(self, dataset: str, budget: Budget) -> None:
         """Admit everything: a memory ledger has no caps."""

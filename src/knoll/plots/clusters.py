@@ -1,0 +1,116 @@
+"""A picture of released clusters: where they lie, how large they are, and how sure that is."""
+
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Ellipse
+
+_INK, _PAPER, _FAINT = "#22303c", "#ffffff", "#c9d1d8"
+_MOST_PROFILES, _MOST_COLUMNS = 24, 24
+
+
+def plot_clusters(model: Any, title: str | None = None) -> Figure:
+    """Draw a fitted clusterer from its released values alone.
+
+    On the left, the centres in the two columns in which they differ most (area: released size; ellipse: two standard errors of
+    privacy noise; frame: the bounds). On the right, every centre across all columns, each scaled to its bounds. Clusters are
+    ordered by size.
+
+    Parameters
+    ----------
+    model : fitted clusterer
+        With `cluster_centers_`, `centers_stderr_`, `cluster_sizes_`, `bounds_` and `privacy_`.
+    title : str, optional
+        Headline.
+
+    Returns
+    -------
+    figure : matplotlib Figure
+    """
+    centres = model.cluster_centers_
+    names = [str(name) for name in getattr(model, "feature_names_in_", [f"x{j}" for j in range(centres.shape[1])])]
+    order = np.argsort(-model.cluster_sizes_, kind="stable")
+    colours = matplotlib.colormaps["tab10" if len(order) <= 10 else "turbo"](np.linspace(0, 1, max(len(order), 10)))
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(12, 5.6), layout="constrained")
+        left, right = figure.subplots(1, 2, width_ratios=(1.15, 1))
+        _draw_map(left, model, order, colours, names)
+        _draw_profiles(right, model, order, colours, names)
+        privacy = model.privacy_
+        head = title or f"{privacy.dataset}: {len(order)} clusters by {privacy.estimator}"
+        figure.suptitle(head, x=0.01, ha="left", fontsize=14, fontweight="bold")
+        foot = f"epsilon = {privacy.epsilon:g}, delta = {privacy.delta:g}, {privacy.relation}. Error marks: privacy noise."
+        figure.supxlabel(privacy.warning or foot, x=0.01, ha="left", fontsize=9, color="#a00" if privacy.warning else _INK)
+    return figure
+
+
+def _draw_map(axes: Axes, model: Any, order: np.ndarray, colours: np.ndarray, names: list[str]) -> None:
+    centres, bounds = model.cluster_centers_, model.bounds_
+    low, high = bounds.centre - bounds.half, bounds.centre + bounds.half
+    spread = np.std(centres / bounds.half, axis=0)
+    first, second = _two_columns(spread)
+    sizes = np.maximum(model.cluster_sizes_, 0.0)
+    area = 60 + 1500 * sizes / max(float(sizes.max()), 1e-9)
+    for rank, i in enumerate(order):
+        x, y = centres[i, first], centres[i, second] if second is not None else 0.0
+        error = 2 * model.centers_stderr_[i, [first, first if second is None else second]]
+        seen = np.isfinite(error).all()
+        if seen:
+            height = 2 * error[1] if second is not None else 0.0
+            axes.add_patch(Ellipse((x, y), 2 * error[0], height, fill=False, ec=colours[rank], lw=1.5, zorder=3))
+        face = colours[rank] if seen else _PAPER
+        axes.scatter(x, y, s=area[i], color=face, edgecolor=_INK, alpha=0.55, linewidth=0.8, zorder=2)
+        if len(order) <= 40:
+            label = f"{sizes[i]:,.0f}" if seen else "too small to see"
+            above = (0, 3 + np.sqrt(area[i]) / 2)
+            axes.annotate(label, (x, y), above, textcoords="offset points", ha="center", fontsize=8.5, zorder=4)
+    margin = 0.04
+    axes.set_xlim(low[first] - margin * (high - low)[first], high[first] + margin * (high - low)[first])
+    axes.set_xlabel(names[first])
+    axes.set_title("Centres and released sizes", loc="left", fontsize=11)
+    if second is None:
+        axes.set_yticks([])
+        axes.set_ylim(-1, 1)
+        return
+    axes.set_ylim(low[second] - margin * (high - low)[second], high[second] + margin * (high - low)[second])
+    axes.set_ylabel(names[second])
+
+
+def _draw_profiles(axes: Axes, model: Any, order: np.ndarray, colours: np.ndarray, names: list[str]) -> None:
+    bounds = model.bounds_
+    shown = slice(0, _MOST_COLUMNS)
+    profile = (model.cluster_centers_ - bounds.centre + bounds.half)[:, shown] / (2 * bounds.half[shown])
+    error = model.centers_stderr_[:, shown] / (2 * bounds.half[shown])
+    place = np.arange(profile.shape[1])
+    shift = np.linspace(-0.12, 0.12, min(len(order), _MOST_PROFILES))
+    for rank, i in enumerate(order[:_MOST_PROFILES]):
+        bars = np.where(np.isfinite(error[i]), 2 * error[i], 0.0)
+        label = f"cluster {i}: {model.cluster_sizes_[i]:,.0f}"
+        axes.errorbar(
+            place + shift[rank], profile[i], yerr=bars, color=colours[rank], marker="o", ms=4, lw=1.4, capsize=2, label=label
+        )
+    axes.set_xticks(place, names[shown], rotation=0 if len(place) <= 6 else 60, ha="center" if len(place) <= 6 else "right")
+    axes.set_xlim(-0.5, len(place) - 0.5)
+    axes.set_ylim(-0.03, 1.03)
+    axes.set_yticks([0, 0.5, 1], ["lower\nbound", "middle", "upper\nbound"])
+    axes.grid(axis="x", color=_FAINT, lw=0.8)
+    axes.set_title("Profiles, each column scaled to its bounds", loc="left", fontsize=11)
+    if len(order) <= 10:
+        axes.legend(frameon=False, fontsize=8.5, loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=min(4, len(order)))
+
+
+def _two_columns(spread: np.ndarray) -> tuple[int, int | None]:
+    """The two columns with the largest spread, in their own order."""
+    if len(spread) == 1:
+        return 0, None
+    first, second = sorted(np.argsort(-spread, kind="stable")[:2].tolist())
+    return first, second
+
+
+_STYLE = {
+    "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": _FAINT, "axes.labelcolor": _INK,
+    "text.color": _INK, "xtick.color": _INK, "ytick.color": _INK, "font.size": 10,
+}  # fmt: skip

@@ -1,0 +1,138 @@
+"""Everything that the contract tests run over. Register a query, an engine or an estimator here and it is covered."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet
+
+import knoll
+from knoll.engines import ArrayEngine
+from knoll.engines.files import FileEngine
+from knoll.queries import (
+    Ball,
+    Box,
+    CellDisplacements,
+    CellMoments,
+    CellSecondMoments,
+    ColumnHistograms,
+    Count,
+    GridHistogram,
+    Nearest,
+    NearestVotes,
+)
+
+BOX1 = Box((-3.0,), (5.0,))
+BOX2 = Box((0.0, 10.0), (110.0, 60.0))
+BOX5 = Box((-1.0, 0.0, -100.0, 0.001, 5.0), (1.0, 1e-3, 900.0, 0.002, 7.0))
+BALL3 = Ball(2.5, (1.0, -1.0, 0.0))
+
+
+def _cells(domain, k, *, scaled=False, seed=0):
+    points = np.random.default_rng(seed).uniform(-1, 1, size=(k, domain.n_columns)) * domain.half + domain.centre
+    return Nearest(domain.clip(points), domain, domain.half if scaled else None)
+
+
+def _crowded(domain, k, *, scaled=False, first=0.97):
+    """All centres crowded at one corner: the first cell is nearly all of the domain, the worst case for two records in it."""
+    along = np.linspace(0.98, 1.0, k)
+    along[0] = first
+    if isinstance(domain, Ball):
+        along /= np.sqrt(domain.n_columns)
+    return Nearest(domain.centre + domain.half * along[:, None], domain, domain.half if scaled else None)
+
+
+# name -> (query, number of columns)
+QUERIES = {
+    "count": (Count(), 2),
+    "votes, one candidate": (NearestVotes(_cells(BOX1, 1)), 1),
+    "votes, 7 in a box": (NearestVotes(_cells(BOX2, 7)), 2),
+    "votes, 300 in a ball": (NearestVotes(_cells(BALL3, 300)), 3),
+    "votes, scaled": (NearestVotes(_cells(BOX5, 9, scaled=True)), 5),
+    "grid histogram": (GridHistogram(BOX2, (5, 3)), 2),
+    "grid histogram, one column": (GridHistogram(BOX1, (16,)), 1),
+    "column histograms": (ColumnHistograms(np.array([[-1.0, 0.0, 2.0], [0.0, 1e3, 1e6]])), 2),
+    "moments, one cell": (CellMoments(_crowded(BOX2, 1)), 2),
+    "moments, one column": (CellMoments(_crowded(BOX1, 4)), 1),
+    "moments, box": (CellMoments(_crowded(BOX5, 6)), 5),
+    "moments, scaled box": (CellMoments(_crowded(BOX5, 6, scaled=True)), 5),
+    "moments, ball": (CellMoments(_crowded(BALL3, 5)), 3),
+    "displacements, box": (CellDisplacements(_crowded(BOX2, 4, first=0.0), 7.0), 2),
+    "displacements, ball, one cell": (CellDisplacements(_crowded(BALL3, 1, first=0.0), 0.4), 3),
+    "displacements, scaled": (CellDisplacements(_crowded(BOX5, 3, scaled=True, first=0.0), 0.2), 5),
+    "second moments": (CellSecondMoments(_crowded(BOX2, 3)), 2),
+    "second moments, one cell": (CellSecondMoments(_crowded(BOX5, 1)), 5),
+    "second moments, one column": (CellSecondMoments(_crowded(BOX1, 1)), 1),
+}
+
+# name -> estimator for data with d columns in [-1, 1]
+ESTIMATORS = {
+    "Lloyd": lambda **kw: knoll.Lloyd(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
+    "Lloyd, private bounds": lambda **kw: knoll.Lloyd(
+        **{"n_clusters": 3, "bounds": "private", "random_state": 0, **kw}
+    ),
+    "Lloyd, ball": lambda **kw: knoll.Lloyd(**{"n_clusters": 2, "bounds": None, "random_state": 0, **kw}),
+}
+
+
+def make_estimator(name, d, **parameters):
+    estimator = ESTIMATORS[name](**parameters)
+    if estimator.bounds is None:
+        estimator.bounds = Ball(1.0, (0.0,) * d)
+    return estimator
+
+
+def interesting_points(query, d, rng):
+    """Points at which sensitivities are reached or broken: corners, ties, centres, far and absurd values."""
+    domain = getattr(query, "domain", getattr(query, "box", None)) or getattr(getattr(query, "cells", None), "domain", None)
+    middle = domain.centre if domain is not None else np.zeros(d)
+    half = domain.half if domain is not None else np.full(d, 10.0)
+    signs = rng.choice([-1.0, 1.0], size=(40, d))
+    points = [middle + half * signs, middle + 1e9 * half * signs, middle + half * rng.uniform(-1, 1, size=(60, d))]
+    points.append(middle + half * rng.normal(size=(30, d)))
+    points.append(np.tile(middle, (1, 1)))
+    points.append(np.full((1, d), np.inf))
+    points.append(np.full((1, d), -np.inf))
+    points.append(signs[:8] * 1e300)
+    points.append(middle + np.eye(d) * half * 3)
+    points.append(middle - np.eye(d) * half * 3)
+    cells = getattr(query, "cells", None)
+    if cells is not None:
+        centres = cells.centres[:20]
+        points += [centres, (centres + centres[::-1]) / 2]
+        radius = getattr(query, "radius", None)
+        if radius is not None:
+            step = query.radius * cells.steps
+            points += [centres + 3 * step * signs[: len(centres)], centres - 3 * step * signs[: len(centres)]]
+            points += [centres + np.outer(rng.choice([-1, 1], len(centres)), step * np.eye(d)[0])]
+        else:
+            diagonal = half / np.sqrt(d)
+            points += [middle + diagonal * signs[:8]]
+    if hasattr(query, "edges"):
+        points += [np.column_stack([edges for edges in query.edges])]
+    return np.vstack(points)
+
+
+def write_files(folder, rows, names):
+    """Write rows in every kind of file; return name -> path."""
+    table = pa.table({name: rows[:, j] for j, name in enumerate(names)})
+    paths = {kind: folder / f"rows.{kind}" for kind in ("parquet", "csv", "arrow")}
+    pa.parquet.write_table(table, paths["parquet"], row_group_size=777)
+    pa.csv.write_csv(table, paths["csv"])
+    pa.feather.write_feather(table, paths["arrow"], chunksize=500)
+    paths["folder"] = folder / "parts"
+    paths["folder"].mkdir()
+    for i in range(3):
+        pa.parquet.write_table(table.slice(i * 1000, 1000), paths["folder"] / f"{i}.parquet")
+    pa.parquet.write_table(table.slice(3000), paths["folder"] / "3.parquet")
+    return paths
+
+
+def engines(folder, rows, names):
+    """Name -> engine over the same rows."""
+    found = {f"{kind} file": FileEngine(path, list(names)) for kind, path in write_files(folder, rows, names).items()}
+    found["array"] = ArrayEngine(rows, tuple(names))
+    found["array, odd blocks"] = ArrayEngine(rows, tuple(names), block_rows=317)
+    found["array, one block"] = ArrayEngine(rows, tuple(names), block_rows=10**9)
+    found["array, fortran order"] = ArrayEngine(np.asfortranarray(rows), tuple(names))
+    return found

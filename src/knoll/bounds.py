@@ -2,7 +2,7 @@
 
 Two column-histogram queries. The first counts values on a geometric grid (0, and ± powers of two), which fits any unit of
 measurement without knowing it; the bins that stand above the noise give a coarse range per column. The second counts
-values in equal bins over that range and trims both ends up to the point where the records beyond cannot be told from noise.
+values in equal bins over that range and trims both ends as long as the records beyond cannot be told from none.
 Everything is post-processing of the two releases.
 """
 
@@ -43,13 +43,17 @@ def _range_above_noise(histogram: Released, edges: np.ndarray) -> tuple[np.ndarr
 
 
 def _trim(histogram: Released, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Move both ends inwards while the records beyond, all bins together, cannot be told from noise."""
-    noise = histogram.noise_bound(0.01) * np.sqrt(np.arange(1, histogram.value.shape[1] + 1))
+    """Move both ends inwards while the records beyond, all bins together, stay within two standard errors of none.
+
+    Stopping early by chance only leaves the bounds wider; moving too far would clip records.
+    """
+    noise = 2.0 * histogram.stderr[:, :1] * np.sqrt(np.arange(1, histogram.value.shape[1] + 1))
     from_left = np.cumsum(histogram.value, axis=1) > noise
     from_right = np.cumsum(histogram.value[:, ::-1], axis=1) > noise
     columns = np.arange(len(edges))
     bins = histogram.value.shape[1]
     first = np.where(from_left.any(axis=1), from_left.argmax(axis=1), 0)
     last = np.where(from_right.any(axis=1), bins - 1 - from_right.argmax(axis=1), bins - 1)
-    first, last = np.maximum(np.minimum(first, last) - 1, 0), np.minimum(np.maximum(first, last) + 1, bins - 1)
-    return edges[columns, first], edges[columns, last + 1]
+    first, last = np.minimum(first, last), np.maximum(first, last)
+    margin = 1 + (last - first) // 8  # the thin tails that noise hides
+    return edges[columns, np.maximum(first - margin, 0)], edges[columns, np.minimum(last + margin, bins - 1) + 1]

@@ -122,7 +122,7 @@ class Curator:
         noisy = source.perturb(total * query.weights, self._budget.law, entry.scale)
         unit = np.broadcast_to(query.step / query.weights, query.shape)
         spread = standard_deviation(self._budget.law, entry.scale)
-        return Released(noisy * unit, spread * unit, query.name, share, self._budget.law)
+        return Released(np.asarray(noisy * unit), np.asarray(spread * unit), query.name, share, self._budget.law)
 
     def statement(self, assumed_public: tuple[str, ...] = ()) -> Privacy:
         """Recompute the composition of all releases, confirm that it is within budget, and state it."""

@@ -12,7 +12,7 @@ The draw
 2. The half-line is cut into layers of width W = 2^49. A layer is chosen by an alias table whose weights are integers
    that sum to 2^62; the offset in the layer is 49 uniform bits; the point is accepted with probability
    density / (density at the layer's left end).
-3. Beyond the last layer (4.5 s, or 5 s for Laplace) an exponential proposal takes over. Laplace is memoryless, so its
+3. Beyond the last layer (4 s, or 5 s for Laplace) an exponential proposal takes over. Laplace is memoryless, so its
    tail is the same draw again, further out; the Gaussian tail is accepted with exp(-e^2 / 2S^2) as a chain of Bernoulli
    trials of probability at least 1/e each. The support is therefore all integers, whatever the data.
 4. A uniform sign, and a shift right with rounding, give the integer. (The arithmetic is modulo 2^62 on the fine
@@ -214,7 +214,7 @@ def _exponential(fine: float, size: int, words: WordSource) -> Iterator[Integers
 
 def _gaussian_tail(fine: float, end: int, size: int, words: WordSource) -> Integers:
     """Distance beyond `end` of a Gaussian magnitude known to lie there: exponential, thinned by exp(-e^2/2S^2)."""
-    # The proposal has scale S^2/end = S/4.5 or a little less; it is drawn on a lattice finer by 2^3 and shifted back.
+    # The proposal has scale S^2/end = S/4 or a little less; it is drawn on a lattice finer by 2^3 and shifted back.
     scale = fine * (fine / end)
     finer, lattice = _fine_scale(scale / 8.0)
     accepted: list[Integers] = []
@@ -247,7 +247,7 @@ def _uniform(words: Words) -> Floats:
 @lru_cache(maxsize=64)
 def _gaussian_layers(fine: float) -> _Layers:
     steps = fine * 2.0**-_LAYER_BITS  # scale in layers, in [4, 8)
-    count = math.ceil(4.5 * steps)
+    count = math.ceil(4.0 * steps)
     heights = [math.exp(-0.5 * (v / steps) ** 2) for v in range(count + 1)]
     tail = heights[-1] * steps * (steps / count)  # layers' worth of exponential of scale S^2 / end
     return _Layers([*heights[:-1], tail])

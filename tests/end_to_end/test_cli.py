@@ -1,0 +1,174 @@
+"""The command line as a newcomer would use it, and break it."""
+
+import csv
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import knoll
+from knoll.cli.main import app
+from knoll.datasets import write_clinic_csv
+
+BOUNDS = "age=0:110,bmi=10:60"
+
+
+@pytest.fixture
+def run():
+    runner = CliRunner()
+    return lambda *arguments: runner.invoke(app, list(map(str, arguments)))
+
+
+@pytest.fixture
+def visits(tmp_path):
+    path = tmp_path / "visits.csv"
+    write_clinic_csv(path, 3000)
+    return path
+
+
+def cluster(run, visits, *more):
+    return run("cluster", visits, "--columns", "age,bmi", "--bounds", BOUNDS, "--k", 4, "--missing", "drop", *more)
+
+
+def test_cluster_writes_what_it_says(run, visits, tmp_path):
+    done = cluster(run, visits, "--epsilon", 1, "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert "±" in done.output
+    assert "Spent: epsilon = 0.999" in done.output
+    model = knoll.load(tmp_path / "out" / "model.json")
+    assert model.cluster_centers_.shape == (4, 2)
+    with open(tmp_path / "out" / "centers.csv") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["age"]) for row in rows] == pytest.approx(model.cluster_centers_[:, 0], rel=1e-6)
+    assert (tmp_path / "out" / "clusters.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_predict_labels_every_row(run, visits, tmp_path):
+    cluster(run, visits, "--out", tmp_path / "out")
+    done = run("predict", tmp_path / "out" / "model.json", visits, "--out", tmp_path / "labels.csv")
+    assert done.exit_code == 0, done.output
+    with open(tmp_path / "labels.csv") as file:
+        labels = [row["cluster"] for row in csv.DictReader(file)]
+    assert len(labels) == 3000
+    assert {label for label in labels if label} <= {"0", "1", "2", "3"}
+    assert "" in labels  # rows with gaps have no cluster
+
+
+def test_ledger_and_cap(run, visits, tmp_path):
+    book = tmp_path / "privacy.db"
+    assert run("ledger", "cap", "--ledger", book, "--dataset", "visits", "--epsilon", 1).exit_code == 0
+    assert cluster(run, visits, "--epsilon", 0.9, "--ledger", book, "--out", tmp_path / "out").exit_code == 0
+    refused = cluster(run, visits, "--epsilon", 0.9, "--ledger", book, "--out", tmp_path / "out")
+    assert refused.exit_code == 1
+    assert "cap of 'visits'" in refused.output
+    shown = run("ledger", "show", "--ledger", book, "--dataset", "visits")
+    assert shown.exit_code == 0
+    assert "0.899" in shown.output
+    assert run("ledger", "show", "--ledger", tmp_path / "none.db").exit_code != 0
+
+
+def test_plan_needs_no_data(run):
+    done = run("plan", "--rows", 20000, "--dims", 4, "--k", 5, "--epsilon", 1)
+    assert done.exit_code == 0
+    assert "± size of a cluster" in done.output
+
+
+def test_plan_tells_the_noise_of_a_fit(rng):
+    rows = rng.uniform(size=(2000, 3))
+    model = knoll.Lloyd(4, bounds=(0, 1)).fit(rows)
+    plan = knoll.plan(2000, 3, 4)
+    assert plan.size_stderr == pytest.approx(model.cluster_sizes_stderr_[0], rel=1e-3)
+    middle = np.median(model.centers_stderr_)
+    assert 0.3 * middle < plan.center_stderr < 3 * middle
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (["--epsilon", "0"], "positive"),
+        (["--bounds", "age=0:110"], "no bounds for column 'bmi'"),
+        (["--bounds", "age=zero:110,bmi=1:2"], "not a range"),
+        (["--bounds", "age=110:0,bmi=10:60"], "not below"),
+        (["--columns", "age,height"], "no column 'height'"),
+        (["--missing", "refuse"], "missing"),
+        (["--user", "nobody"], "nobody"),
+        (["--relation", "cousins"], "relation"),
+        (["--k", "0"], "n_clusters"),
+        (["--out", "/proc/nowhere"], ""),
+    ],
+    ids=str,
+)
+def test_mistakes_get_one_clear_line_and_cost_nothing(run, visits, tmp_path, more, says):
+    book = tmp_path / "privacy.db"
+    done = cluster(run, visits, "--ledger", book, "--out", tmp_path / "out", *more)
+    assert done.exit_code != 0
+    assert says in " ".join(done.output.split())
+    assert "Traceback" not in done.output
+    assert not book.exists() or knoll.Ledger(book).lines() == []
+
+
+def test_no_bounds_explains_both_ways(run, visits):
+    done = run("cluster", visits, "--columns", "age,bmi", "--k", 2)
+    assert done.exit_code == 1
+    assert 'bounds="private"' in done.output
+
+
+def test_demo_end_to_end(run, tmp_path):
+    done = run("demo", "--out", tmp_path / "demo", "--rows", 3000)
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "demo" / "clusters.png").exists()
+    assert "Open" in done.output
+
+
+@pytest.mark.parametrize("command", [[], ["cluster"], ["predict"], ["plan"], ["ledger"], ["ledger", "show"], ["demo"]])
+def test_help_helps(run, command):
+    done = run(*command, "--help")
+    assert done.exit_code == 0
+    assert "Usage" in done.output
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "{}", "[]", "null", "7", '{"knoll": 1}', '{"knoll": 2, "estimator": "Lloyd"}', "{" * 10_000, "\x00\x01",
+        '{"knoll": 1, "estimator": "os.system", "bounds": {}, "parameters": {}}',
+    ],
+    ids=lambda text: repr(text[:25]),
+)  # fmt: skip
+def test_hostile_models_are_refused(tmp_path, text):
+    path = tmp_path / "model.json"
+    path.write_text(text)
+    with pytest.raises(knoll.privacy.DataError):
+        knoll.load(path)
+
+
+def test_tampered_models_are_refused(run, visits, tmp_path):
+    cluster(run, visits, "--out", tmp_path / "out")
+    path = tmp_path / "out" / "model.json"
+    good = json.loads(path.read_text())
+    for change in (
+        lambda m: m["fitted"].update(cluster_centers_=[[1.0, "x"]] * 4),
+        lambda m: m["fitted"].update(cluster_centers_=[[1.0]] * 4),
+        lambda m: m["fitted"].update(cluster_centers_=[[None, 1.0]] * 4),
+        lambda m: m.update(columns=["a"]),
+        lambda m: m["bounds"].update(lower=[9e9, 9e9]),
+        lambda m: m["privacy"].pop("spent"),
+        lambda m: m["parameters"].pop("epsilon"),
+    ):
+        model = json.loads(json.dumps(good))
+        change(model)
+        path.write_text(json.dumps(model))
+        with pytest.raises(knoll.privacy.DataError):
+            knoll.load(path)
+
+
+def test_import_is_quick_and_light():
+    code = (
+        "import time, sys; t = time.perf_counter(); import knoll; e = time.perf_counter() - t; "
+        "heavy = {'sklearn', 'matplotlib', 'pyarrow', 'pandas', 'rich', 'typer'} & set(sys.modules); "
+        "assert e < 1.0 and not heavy, (e, heavy)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+
+from knoll.privacy.errors import BoundsError
+from knoll.queries import Ball, Box, Nearest, domain_from
+from knoll.queries.query import UNIT
+
+
+def test_bounds_as_scalars_arrays_and_dicts():
+    expected = Box((0, 0), (1, 1))
+    assert domain_from((0, 1), 2) == expected
+    assert domain_from([0, [1, 1]], 2) == expected
+    assert domain_from((np.zeros(2), np.ones(2)), 2) == expected
+    assert domain_from({0: (0, 1), 1: (0, 1)}, 2) == expected
+    assert domain_from({"b": (0, 2), "a": (0, 1)}, 2, ["a", "b"]) == Box((0, 0), (1, 2), ("a", "b"))
+    ball = Ball(1.0, (0.0, 0.0))
+    assert domain_from(ball, 2) is ball
+
+
+def test_missing_bounds_explain_both_ways():
+    with pytest.raises(BoundsError, match='bounds="private"') as caught:
+        domain_from(None, 2)
+    assert "bounds=(0, 100)" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"a": (0, 1)}, {"a": (0, 1), "b": (0, 1), "c": (0, 1)}, {"a": (0, 1), "b": 3}, (1, 0), (0, 0), (0, float("nan")),
+        (float("-inf"), 0), ("a", "b"), 5, (0, 1, 2), ([0, 0, 0], 1), (1, 1 + 1e-15), (0, 1e200), Box((0,), (1,)),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_bad_bounds_are_refused(bad):
+    with pytest.raises(BoundsError):
+        domain_from(bad, 2, ["a", "b"])
+
+
+def test_bad_balls_are_refused():
+    for radius, middle in ((0.0, (0.0,)), (-1.0, (0.0,)), (float("nan"), (0.0,)), (1.0, ("x",)), (1.0, (float("inf"),))):
+        with pytest.raises(BoundsError):
+            Ball(radius, middle)
+
+
+def test_quantised_points_stay_in_a_ball(rng):
+    ball = Ball(3.0, (1.0, 2.0, 3.0, 4.0))
+    grid = ball.quantise(rng.normal(scale=100, size=(5000, 4)))
+    assert np.square(grid).sum(axis=1).max() <= UNIT**2
+    assert np.square(grid).sum(axis=1).max() >= 0.999 * UNIT**2
+
+
+def test_nearest_agrees_with_brute_force(rng):
+    for d, k in ((1, 3), (2, 17), (8, 100), (40, 12), (300, 600)):
+        box = Box((-4.0,) * d, (4.0,) * d)
+        rows = rng.normal(size=(300, d))
+        centres = rng.normal(size=(k, d))
+        expected = np.argmin(((rows[:, None] - centres) ** 2).sum(axis=2), axis=1)
+        assert (Nearest(centres, box).labels(rows) == expected).mean() > 0.99
+
+
+def test_nearest_ties_go_to_the_first():
+    box = Box((-1.0, -1.0), (1.0, 1.0))
+    assert Nearest([[0.5, 0.0], [-0.5, 0.0], [0.5, 0.0]], box).labels(np.array([[0.0, 0.3], [0.5, 0.0]])).tolist() == [0, 0]
+
+
+def test_distances_respect_scales():
+    box = Box((0, 0), (100, 1))
+    centres = [[0.0, 0.0], [50.0, 1.0]]
+    row = np.array([[30.0, 0.1]])
+    assert Nearest(centres, box).labels(row) == [1]
+    assert Nearest(centres, box, box.half).labels(row) == [0]

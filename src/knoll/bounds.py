@@ -1,9 +1,9 @@
 """Bounds bought from the budget: ``bounds="private"``.
 
-Two column-histogram queries. The first counts values on a geometric grid (0, and ± powers of two), which fits any unit of
-measurement without knowing it; the bins that stand above the noise give a coarse range per column. The second counts
-values in equal bins over that range and trims both ends as long as the records beyond cannot be told from none.
-Everything is post-processing of the two releases.
+Two column-histogram queries. The first counts values on a geometric grid (0, and ± powers of two), which fits any
+unit of measurement without knowing it; the bins that stand above the noise give a coarse range per column. The
+second counts values in equal bins over that range and trims both ends as long as the records beyond cannot be told
+from none. Everything is post-processing of the two releases.
 """
 
 import numpy as np

@@ -103,7 +103,12 @@ def _build(data: dict[str, Any]) -> Any:
 
 def _bounds_out(bounds: Box | Ball) -> dict[str, Any]:
     if isinstance(bounds, Box):
-        return {"kind": "box", "lower": list(bounds.lower), "upper": list(bounds.upper), "names": bounds.names}
+        return {
+            "kind": "box",
+            "lower": list(bounds.lower),
+            "upper": list(bounds.upper),
+            "names": bounds.names,
+        }
     return {"kind": "ball", "radius": bounds.radius, "middle": list(bounds.middle), "names": bounds.names}
 
 
@@ -123,11 +128,15 @@ def _plain(value: Any) -> Any:
 
 def _nested(array: np.ndarray) -> Any:
     """Nested lists, infinity as null: JSON has no word for it."""
-    return [_nested(row) for row in array] if array.ndim > 1 else [x if math.isfinite(x) else None for x in array.tolist()]
+    return (
+        [_nested(row) for row in array] if array.ndim > 1 else [x if math.isfinite(x) else None for x in array.tolist()]
+    )
 
 
 def _array(nested: Any, name: str) -> np.ndarray:
     array = np.array(nested, dtype=object)
-    if array.size and not all(x is None or (isinstance(x, int | float) and not isinstance(x, bool)) for x in array.flat):
+    if array.size and not all(
+        x is None or (isinstance(x, int | float) and not isinstance(x, bool)) for x in array.flat
+    ):
         raise ValueError(f"{name} holds something that is not a number")
     return np.where(array == None, np.inf, array).astype(np.float64)  # noqa: E711 (element-wise)

@@ -34,7 +34,7 @@ def _cells(domain, k, *, scaled=False, seed=0):
 
 
 def _crowded(domain, k, *, scaled=False, first=0.97):
-    """All centres crowded at one corner: the first cell is nearly all of the domain, the worst case for two records in it."""
+    """All centres crowded at one corner: the first cell is nearly the whole domain, the worst case for a pair."""
     along = np.linspace(0.98, 1.0, k)
     along[0] = first
     if isinstance(domain, Ball):
@@ -84,11 +84,17 @@ def make_estimator(name, d, **parameters):
 
 def interesting_points(query, d, rng):
     """Points at which sensitivities are reached or broken: corners, ties, centres, far and absurd values."""
-    domain = getattr(query, "domain", getattr(query, "box", None)) or getattr(getattr(query, "cells", None), "domain", None)
+    domain = getattr(query, "domain", getattr(query, "box", None)) or getattr(
+        getattr(query, "cells", None), "domain", None
+    )
     middle = domain.centre if domain is not None else np.zeros(d)
     half = domain.half if domain is not None else np.full(d, 10.0)
     signs = rng.choice([-1.0, 1.0], size=(40, d))
-    points = [middle + half * signs, middle + 1e9 * half * signs, middle + half * rng.uniform(-1, 1, size=(60, d))]
+    points = [
+        middle + half * signs,
+        middle + 1e9 * half * signs,
+        middle + half * rng.uniform(-1, 1, size=(60, d)),
+    ]
     points.append(middle + half * rng.normal(size=(30, d)))
     points.append(np.tile(middle, (1, 1)))
     points.append(np.full((1, d), np.inf))
@@ -109,7 +115,7 @@ def interesting_points(query, d, rng):
             diagonal = half / np.sqrt(d)
             points += [middle + diagonal * signs[:8]]
     if hasattr(query, "edges"):
-        points += [np.column_stack([edges for edges in query.edges])]
+        points += [np.column_stack(list(query.edges))]
     return np.vstack(points)
 
 

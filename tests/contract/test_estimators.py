@@ -103,7 +103,8 @@ def test_refit_spends_again_and_clone_has_spent_nothing(name):
 @pytest.mark.parametrize(
     "bad",
     [
-        {"epsilon": -1}, {"epsilon": 0}, {"epsilon": float("nan")}, {"epsilon": "one"}, {"epsilon": 1e9}, {"delta": -1e-9},
+        {"epsilon": -1}, {"epsilon": 0}, {"epsilon": float("nan")}, {"epsilon": "one"}, {"epsilon": 1e9},
+        {"delta": -1e-9},
         {"delta": 0.5}, {"delta": float("inf")}, {"n_clusters": 0}, {"n_clusters": 10**9}, {"n_clusters": 2.5},
         {"n_steps": 0}, {"relation": "neighbours"}, {"missing": "impute"}, {"bounds": (1, -1)}, {"bounds": (0, 0)},
         {"bounds": (float("nan"), 1)}, {"bounds": (0, float("inf"))}, {"bounds": ([0, 0, 0], [1, 1, 1])}, {"bounds": 7},
@@ -124,7 +125,8 @@ def test_bad_parameters_are_refused_and_cost_nothing(name, bad):
 @pytest.mark.parametrize(
     "bad",
     [
-        [["a", "b"], ["c", "d"]], [[1, "b"], [2, 3]], [[1.0, np.nan]] * 5, [[1.0, np.inf]] * 5, [], [[]], np.empty((0, 2)), [1, 2, 3],
+        [["a", "b"], ["c", "d"]], [[1, "b"], [2, 3]], [[1.0, np.nan]] * 5, [[1.0, np.inf]] * 5, [], [[]],
+        np.empty((0, 2)), [1, 2, 3],
         np.zeros((2, 2, 2)), np.zeros((3, 2)) + 1j, None, [[None, 1]], "no/such/file.csv", {"a": [1]},
     ],
     ids=lambda bad: str(bad)[:20],
@@ -171,7 +173,9 @@ def test_a_fitted_model_holds_no_record(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("source", [lambda: seeded_noise(1), zero_noise, recorded_noise], ids=["seeded", "zero", "recorded"])
+@pytest.mark.parametrize(
+    "source", [lambda: seeded_noise(1), zero_noise, recorded_noise], ids=["seeded", "zero", "recorded"]
+)
 def test_test_noise_says_so_everywhere(name, source, tmp_path):
     ledger = knoll.Ledger(tmp_path / "privacy.db", "d")
     with source():

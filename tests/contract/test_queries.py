@@ -25,7 +25,9 @@ def change(query, relation, before, after, norm):
 
 
 def coordinate(query, d):
-    domain = getattr(query, "domain", getattr(query, "box", None)) or getattr(getattr(query, "cells", None), "domain", None)
+    domain = getattr(query, "domain", getattr(query, "box", None)) or getattr(
+        getattr(query, "cells", None), "domain", None
+    )
     special = [0.0, -0.0, np.nan, np.inf, -np.inf, 1e300, -1e300, 5e-324]
     if domain is not None:
         low, high = domain.centre - domain.half, domain.centre + domain.half

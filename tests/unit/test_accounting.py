@@ -60,7 +60,8 @@ def test_pure_and_gaussian_together():
 @pytest.mark.parametrize(
     ("epsilon", "delta", "reason"),
     [
-        (0, 1e-6, "positive"), (-1, 1e-6, "positive"), (1e-7, 1e-6, "nothing but noise"), (101, 1e-6, "protects nobody"),
+        (0, 1e-6, "positive"), (-1, 1e-6, "positive"), (1e-7, 1e-6, "nothing but noise"),
+        (101, 1e-6, "protects nobody"),
         (math.inf, 1e-6, "finite"), (math.nan, 0, "finite"), (1, 0.2, "outside"), (1, -1e-9, "outside"),
         (1, 1e-30, "delta=0"), ("x", 0, "not a number"), (None, 0, "not a number"), (1, "x", "not a number"),
     ],

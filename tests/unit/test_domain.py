@@ -26,7 +26,8 @@ def test_missing_bounds_explain_both_ways():
 @pytest.mark.parametrize(
     "bad",
     [
-        {"a": (0, 1)}, {"a": (0, 1), "b": (0, 1), "c": (0, 1)}, {"a": (0, 1), "b": 3}, (1, 0), (0, 0), (0, float("nan")),
+        {"a": (0, 1)}, {"a": (0, 1), "b": (0, 1), "c": (0, 1)}, {"a": (0, 1), "b": 3}, (1, 0), (0, 0),
+        (0, float("nan")),
         (float("-inf"), 0), ("a", "b"), 5, (0, 1, 2), ([0, 0, 0], 1), (1, 1 + 1e-15), (0, 1e200), Box((0,), (1,)),
     ],
     ids=str,
@@ -37,7 +38,13 @@ def test_bad_bounds_are_refused(bad):
 
 
 def test_bad_balls_are_refused():
-    for radius, middle in ((0.0, (0.0,)), (-1.0, (0.0,)), (float("nan"), (0.0,)), (1.0, ("x",)), (1.0, (float("inf"),))):
+    for radius, middle in (
+        (0.0, (0.0,)),
+        (-1.0, (0.0,)),
+        (float("nan"), (0.0,)),
+        (1.0, ("x",)),
+        (1.0, (float("inf"),)),
+    ):
         with pytest.raises(BoundsError):
             Ball(radius, middle)
 
@@ -60,7 +67,10 @@ def test_nearest_agrees_with_brute_force(rng):
 
 def test_nearest_ties_go_to_the_first():
     box = Box((-1.0, -1.0), (1.0, 1.0))
-    assert Nearest([[0.5, 0.0], [-0.5, 0.0], [0.5, 0.0]], box).labels(np.array([[0.0, 0.3], [0.5, 0.0]])).tolist() == [0, 0]
+    assert Nearest([[0.5, 0.0], [-0.5, 0.0], [0.5, 0.0]], box).labels(np.array([[0.0, 0.3], [0.5, 0.0]])).tolist() == [
+        0,
+        0,
+    ]
 
 
 def test_distances_respect_scales():

@@ -44,7 +44,8 @@ def cluster(
     delta: Delta = 1e-6,
     steps: Annotated[int, typer.Option(help="Lloyd steps.")] = 5,
     scale: Annotated[
-        bool, typer.Option("--scale/--no-scale", help="Measure distance in units of each column's bounds, or in raw units.")
+        bool,
+        typer.Option("--scale/--no-scale", help="Measure distance in units of each column's bounds, or in raw units."),
     ] = True,
     relation: Relation = "add_remove",
     user: Annotated[str | None, typer.Option(help="Column of user ids: protect users, not rows.")] = None,
@@ -52,7 +53,9 @@ def cluster(
     missing: Annotated[str, typer.Option(help="Rows with missing values: refuse or drop.")] = "refuse",
     ledger: Annotated[Path | None, typer.Option(help="Record the spend in this file.")] = None,
     dataset: Annotated[str | None, typer.Option(help="Name of the data in the ledger; by default the file's.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the public randomness (starting points), never of the noise.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of the public randomness (starting points), never of the noise.")
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder for model.json, centers.csv and clusters.png.")] = Path("out"),
 ) -> None:
     """Find K clusters and publish their centres and sizes.
@@ -178,7 +181,14 @@ def demo(
         highlight=False, soft_wrap=True,
     )  # fmt: skip
     cluster(
-        data, k=4, bounds=bounds, columns=",".join(BOUNDS), missing="drop", ledger=out / "privacy.db", out=out, seed=0
+        data,
+        k=4,
+        bounds=bounds,
+        columns=",".join(BOUNDS),
+        missing="drop",
+        ledger=out / "privacy.db",
+        out=out,
+        seed=0,
     )
     console.print(f"\nOpen [bold]{out / 'clusters.png'}[/bold] to see the clusters.", highlight=False)
 
@@ -223,7 +233,10 @@ def ledger_cap(ledger: LedgerFile, dataset: Dataset, epsilon: Epsilon, delta: De
 
     with _plain_errors():
         FileLedger(ledger).set_cap(dataset, Budget(epsilon, delta))
-    console.print(f"{dataset}: at most epsilon = {epsilon:g} at delta = {delta:g}, recorded in {ledger}", highlight=False)
+    console.print(
+        f"{dataset}: at most epsilon = {epsilon:g} at delta = {delta:g}, recorded in {ledger}",
+        highlight=False,
+    )
 
 
 def _print_model(model: Any) -> None:

@@ -31,7 +31,7 @@ def read_columns(text: str | None) -> list[str] | None:
 
 
 def _range(text: str) -> tuple[float, float]:
-    low, colon, high = text.partition(":")
+    low, _, high = text.partition(":")
     try:
         return float(low), float(high)
     except ValueError:

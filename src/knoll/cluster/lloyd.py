@@ -5,8 +5,9 @@
         release, for each cell of the nearest centre, (number of records, sum of records) + noise
         each centre <- noisy sum / noisy number
 
-Where we differ: count and sum are one joint query, with noise divided among them and among columns so that the error of a mean is
-least; a cell whose count cannot be told from zero restarts beside a large one; the number of steps is a public parameter.
+Where we differ: count and sum are one joint query, with noise divided among them and among columns so that the
+error of a mean is least; a cell whose count cannot be told from zero restarts beside a large one; the number of
+steps is a public parameter.
 """
 
 from dataclasses import dataclass
@@ -38,8 +39,8 @@ class Lloyd(CentersMixin, BaseEstimator):
     epsilon, delta : float, default=1.0 and 1e-6
         Privacy budget of one fit. ``delta=0`` gives pure differential privacy (Laplace noise).
     bounds : Box, Ball, (lower, upper), dict or "private"
-        Where records can lie, known without looking at them; records outside are clipped. ``"private"`` buys bounds with
-        a tenth of the budget.
+        Where records can lie, known without looking at them; records outside are clipped. ``"private"`` buys bounds
+        with a tenth of the budget.
     n_steps : int, default=5
         Lloyd steps. Each gets an equal share of the budget.
     scale_by_bounds : bool, default=False
@@ -79,8 +80,8 @@ class Lloyd(CentersMixin, BaseEstimator):
     -----
     **Privacy.** `n_steps` releases of (count, sum) per cell, each one joint query (`CellMoments`); two column
     histograms before them if bounds are bought. All fitted attributes are post-processing of these, so a fitted
-    model may be published. Assumed public: the parameters, the bounds if given, column names, and under the two replace relations
-    the number of records. There is no ``labels_``: labels would describe records.
+    model may be published. Assumed public: the parameters, the bounds if given, column names, and under the two
+    replace relations the number of records. There is no ``labels_``: labels would describe records.
 
     References
     ----------
@@ -148,12 +149,11 @@ class Lloyd(CentersMixin, BaseEstimator):
         curator, domain = room.curator, room.domain
         scales = domain.half.copy() if self.scale_by_bounds else np.ones(domain.n_columns)
 
-        centres = packed_starts(domain, k, scales, rng)
+        means = CellMeans.unseen(packed_starts(domain, k, scales, rng))
         share = curator.share_left / steps
         with progress.shown(type(self).__name__, steps, enabled=self.verbose):
-            for step in range(steps):
-                if step > 0:
-                    centres = restart_unseen(means, domain, scales, rng)
+            for _ in range(steps):
+                centres = restart_unseen(means, domain, scales, rng)
                 moments = curator.release(CellMoments(Nearest(centres, domain, scales)), share)
                 means = cell_means(moments, domain, otherwise=centres)
 
@@ -175,12 +175,18 @@ class CellMeans:
     counts: np.ndarray
     seen: np.ndarray
 
+    @classmethod
+    def unseen(cls, centres: np.ndarray) -> Self:
+        """Return starting points: centres of cells of which nothing is known."""
+        k = len(centres)
+        return cls(centres, np.full(centres.shape, np.inf), np.zeros(k), np.zeros(k, dtype=bool))
+
 
 def cell_means(moments: Released, domain: Box | Ball, otherwise: np.ndarray) -> CellMeans:
     """Return released sum / released count per cell; cells too small to see keep `otherwise`.
 
-    A mean S/N with noise of standard error s on S and t on N has standard error sqrt(s^2 + (S/N)^2 t^2) / N, to first order;
-    below two standard errors of N that says nothing and the cell counts as unseen.
+    A mean S/N with noise of standard error s on S and t on N has standard error sqrt(s^2 + (S/N)^2 t^2) / N, to
+    first order; below two standard errors of N that says nothing and the cell counts as unseen.
     """
     count, sums = moments.value[:, :1], moments.value[:, 1:]
     count_error, sum_error = moments.stderr[:, :1], moments.stderr[:, 1:]

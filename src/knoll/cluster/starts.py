@@ -8,9 +8,9 @@ from knoll.queries import Ball, Box
 def packed_starts(domain: Box | Ball, n: int, scales: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
     """Return `n` points of the domain that keep away from each other and from its walls.
 
-    Sphere packing as in Su et al. (2016): centres of the largest equal balls that fit side by side. Greedily, each next point
-    is the one, among uniform candidates, around which the largest ball is free: half the distance to the nearest point
-    chosen, or the distance to the wall.
+    Sphere packing as in Su et al. (2016): centres of the largest equal balls that fit side by side. Greedily, each
+    next point is the one, among uniform candidates, around which the largest ball is free: half the distance to the
+    nearest point chosen, or the distance to the wall.
 
     Parameters
     ----------

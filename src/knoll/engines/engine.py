@@ -2,9 +2,11 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from knoll import progress
 from knoll.privacy.errors import DataError
@@ -19,8 +21,8 @@ Block = tuple[Floats, Any, float]
 """Rows, the user of each row (or None), and the fraction of the pass that is done after them."""
 
 REFUSED = (
-    'the data holds missing (NaN) or infinite values. Pass missing="drop" to leave such rows out (a row is then dropped for '
-    "its own values alone, which keeps the guarantee), or clean the data first"
+    'the data holds missing (NaN) or infinite values. Pass missing="drop" to leave such rows out (a row is dropped '
+    "for its own values alone, which keeps the guarantee), or clean the data first"
 )
 
 
@@ -77,10 +79,17 @@ class Engine(ABC):
     def aggregate(self, query: Query) -> Integers:
         """Return the exact integer total of a query over all rows."""
         total = np.zeros(query.shape, dtype=np.int64)
-        for rows, done in self.blocks():
-            total += query.summarise(rows)
-            progress.report(query.name, done)
+        with _linear_algebra().limit(limits=1, user_api="blas"):  # blocks are too small to share among threads
+            for rows, done in self.blocks():
+                total += query.summarise(rows)
+                progress.report(query.name, done)
         return total
+
+
+@cache
+def _linear_algebra() -> ThreadpoolController:
+    """The process's linear algebra libraries; finding them takes a while."""
+    return ThreadpoolController()
 
 
 class _UserCap:

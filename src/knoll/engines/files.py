@@ -6,6 +6,7 @@ not grow with the rows (a cap per user needs a counter for each user). Errors na
 
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -80,11 +81,18 @@ class FileEngine(Engine):
         return int(self._read_safely(self._dataset.count_rows))
 
     def read(self) -> Iterator[Block]:
-        """Yield the rows of all files, in order."""
+        """Yield the rows of all files, in order; the next block is read while one is summed."""
+        return _ahead(self._blocks())
+
+    def _blocks(self) -> Iterator[Block]:
         assert self.names is not None
         wanted = list(self.names) if self._user is None else [*self.names, self._user]
         scanner = self._dataset.scanner(
-            columns=wanted, batch_size=4 * BLOCK_ROWS, batch_readahead=2, fragment_readahead=1, use_threads=True
+            columns=wanted,
+            batch_size=4 * BLOCK_ROWS,
+            batch_readahead=0,
+            fragment_readahead=0,
+            use_threads=True,
         )
         batches = iter(self._read_safely(scanner.to_batches))
         seen, whole = 0, max(1, self.row_limit)
@@ -98,7 +106,7 @@ class FileEngine(Engine):
 
     def _doubles(self, batch: Any) -> np.ndarray:
         """Copy the feature columns of a batch into rows of doubles; nulls become NaN."""
-        rows = np.empty((batch.num_rows, self.n_columns))
+        rows = np.empty((batch.num_rows, self.n_columns), order="F")
         for j in range(self.n_columns):
             column = batch.column(j)
             if not pa.types.is_float64(column.type):
@@ -118,6 +126,9 @@ class FileEngine(Engine):
                 convert_options=pa.csv.ConvertOptions(column_types=numbers, null_values=_MISSING),
                 read_options=pa.csv.ReadOptions(block_size=2**20),
             )
+        if kind == "parquet":  # read pages as they are needed, not whole row groups ahead
+            paged = pa.dataset.ParquetFragmentScanOptions(pre_buffer=False, use_buffered_stream=True)
+            kind = pa.dataset.ParquetFileFormat(default_fragment_scan_options=paged)
         return self._read_safely(lambda: pa.dataset.dataset([str(file) for file in self._files], format=kind))
 
     @property
@@ -146,6 +157,15 @@ class FileEngine(Engine):
         if "Permission denied" in message:
             return f"{where} cannot be opened: permission denied"
         return f"{where} cannot be read as {self._format}: it is damaged, truncated or something else"
+
+
+def _ahead(blocks: Iterator[Block]) -> Iterator[Block]:
+    """Yield the same blocks, fetching the next one in another thread meanwhile."""
+    with ThreadPoolExecutor(1, thread_name_prefix="knoll-read") as reader:
+        coming = reader.submit(next, blocks, None)
+        while (block := coming.result()) is not None:
+            coming = reader.submit(next, blocks, None)
+            yield block
 
 
 def _files(path: Path) -> list[Path]:

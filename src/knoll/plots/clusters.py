@@ -15,9 +15,9 @@ _MOST_PROFILES, _MOST_COLUMNS = 24, 24
 def plot_clusters(model: Any, title: str | None = None) -> Figure:
     """Draw a fitted clusterer from its released values alone.
 
-    On the left, the centres in the two columns in which they differ most (area: released size; ellipse: two standard errors of
-    privacy noise; frame: the bounds). On the right, every centre across all columns, each scaled to its bounds. Clusters are
-    ordered by size.
+    On the left, the centres in the two columns in which they differ most (area: released size; ellipse: two
+    standard errors of privacy noise; frame: the bounds). On the right, every centre across all columns, each scaled
+    to its bounds. Clusters are ordered by size.
 
     Parameters
     ----------
@@ -42,8 +42,12 @@ def plot_clusters(model: Any, title: str | None = None) -> Figure:
         privacy = model.privacy_
         head = title or f"{privacy.dataset}: {len(order)} clusters by {privacy.estimator}"
         figure.suptitle(head, x=0.01, ha="left", fontsize=14, fontweight="bold")
-        foot = f"epsilon = {privacy.epsilon:g}, delta = {privacy.delta:g}, {privacy.relation}. Error marks: privacy noise."
-        figure.supxlabel(privacy.warning or foot, x=0.01, ha="left", fontsize=9, color="#a00" if privacy.warning else _INK)
+        foot = (
+            f"epsilon = {privacy.epsilon:g}, delta = {privacy.delta:g}, {privacy.relation}. Error marks: privacy noise."
+        )
+        figure.supxlabel(
+            privacy.warning or foot, x=0.01, ha="left", fontsize=9, color="#a00" if privacy.warning else _INK
+        )
     return figure
 
 
@@ -90,16 +94,35 @@ def _draw_profiles(axes: Axes, model: Any, order: np.ndarray, colours: np.ndarra
         bars = np.where(np.isfinite(error[i]), 2 * error[i], 0.0)
         label = f"cluster {i}: {model.cluster_sizes_[i]:,.0f}"
         axes.errorbar(
-            place + shift[rank], profile[i], yerr=bars, color=colours[rank], marker="o", ms=4, lw=1.4, capsize=2, label=label
+            place + shift[rank],
+            profile[i],
+            yerr=bars,
+            color=colours[rank],
+            marker="o",
+            ms=4,
+            lw=1.4,
+            capsize=2,
+            label=label,
         )
-    axes.set_xticks(place, names[shown], rotation=0 if len(place) <= 6 else 60, ha="center" if len(place) <= 6 else "right")
+    axes.set_xticks(
+        place,
+        names[shown],
+        rotation=0 if len(place) <= 6 else 60,
+        ha="center" if len(place) <= 6 else "right",
+    )
     axes.set_xlim(-0.5, len(place) - 0.5)
     axes.set_ylim(-0.03, 1.03)
     axes.set_yticks([0, 0.5, 1], ["lower\nbound", "middle", "upper\nbound"])
     axes.grid(axis="x", color=_FAINT, lw=0.8)
     axes.set_title("Profiles, each column scaled to its bounds", loc="left", fontsize=11)
     if len(order) <= 10:
-        axes.legend(frameon=False, fontsize=8.5, loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=min(4, len(order)))
+        axes.legend(
+            frameon=False,
+            fontsize=8.5,
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.1),
+            ncols=min(4, len(order)),
+        )
 
 
 def _two_columns(spread: np.ndarray) -> tuple[int, int | None]:

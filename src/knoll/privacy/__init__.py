@@ -12,8 +12,8 @@ from knoll.privacy.errors import (
     PrivacyError,
 )
 from knoll.privacy.ledger import FileLedger, MemoryLedger, open_ledger
-from knoll.privacy.released import Privacy, Released
 from knoll.privacy.relation import Record, Relation, User
+from knoll.privacy.released import Privacy, Released
 
 __all__ = [
     "BoundsError",

@@ -34,15 +34,21 @@ class Budget:
         if not self.epsilon > 0:
             raise PrivacyError(f"epsilon={self.epsilon!r}: the privacy budget must be positive; 1 is a common start")
         if self.epsilon < MIN_EPSILON:
-            raise PrivacyError(f"epsilon={self.epsilon:g} is below {MIN_EPSILON:g}: nothing but noise would be released")
+            raise PrivacyError(
+                f"epsilon={self.epsilon:g} is below {MIN_EPSILON:g}: nothing but noise would be released"
+            )
         if self.epsilon > MAX_EPSILON:
-            raise PrivacyError(f"epsilon={self.epsilon:g} is above {MAX_EPSILON:g}: that protects nobody; use 10 or less")
+            raise PrivacyError(
+                f"epsilon={self.epsilon:g} is above {MAX_EPSILON:g}: that protects nobody; use 10 or less"
+            )
         if not 0.0 <= self.delta <= MAX_DELTA:
             raise PrivacyError(
-                f"delta={self.delta:g} is outside [0, {MAX_DELTA}]: take 0 (pure), or far less than one over the records"
+                f"delta={self.delta:g} is outside [0, {MAX_DELTA}]: take 0 (pure), or far less than 1 / records"
             )
         if 0.0 < self.delta < MIN_DELTA:
-            raise PrivacyError(f"delta={self.delta:g} is below {MIN_DELTA:g}: use delta=0 for pure differential privacy")
+            raise PrivacyError(
+                f"delta={self.delta:g} is below {MIN_DELTA:g}: use delta=0 for pure differential privacy"
+            )
 
     @property
     def law(self) -> Law:

@@ -6,9 +6,9 @@ The sum comes before the record so that unreadable data costs nothing; it stays 
 disk and the noise is added. A crash may waste budget, it never leaves a release without its entry.
 
 Proof, for every estimator at once. A query's total changes by at most `sensitivity` (in grid units, in the
-norm of the noise) between neighbours; noise of scale sensitivity / ratio makes the release ratio-GDP, or ratio-DP for Laplace;
-releases compose adaptively, because each is calibrated from the query and its share alone; the shares sum to at most
-one. All else that an estimator does is post-processing of released values and public parameters.
+norm of the noise) between neighbours; noise of scale sensitivity / ratio makes the release ratio-GDP, or ratio-DP
+for Laplace; releases compose adaptively, because each is calibrated from the query and its share alone; the shares
+sum to at most one. All else that an estimator does is post-processing of released values and public parameters.
 """
 
 import math
@@ -22,8 +22,8 @@ from knoll.privacy.budget import Budget
 from knoll.privacy.errors import BudgetExceededError, PrivacyError
 from knoll.privacy.ledger import UNNAMED, Ledger, MemoryLedger, line_now
 from knoll.privacy.noise import MAX_SCALE, NoiseSource, charge, noise_source, standard_deviation
-from knoll.privacy.released import Entry, Privacy, Released, compose, recheck
 from knoll.privacy.relation import Record, Relation, Unit
+from knoll.privacy.released import Entry, Privacy, Released, compose, recheck
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -152,8 +152,8 @@ class Curator:
         scale = sensitivity / budget.ratio(min(share, 1.0))
         if scale > MAX_SCALE:
             raise PrivacyError(
-                f"{query.name!r} at this share of {budget} needs more noise than 64-bit sums hold; raise epsilon or the "
-                "share, or lower the cap per user"
+                f"{query.name!r} at this share of {budget} needs more noise than 64-bit sums hold; raise epsilon or "
+                "the share, or lower the cap per user"
             )
         if self._rows.row_limit > 2**62 // query.largest:
             raise PrivacyError(f"{query.name!r} cannot sum more than {2**62 // query.largest} rows without overflow")
@@ -176,7 +176,7 @@ class Curator:
         )
         if compose((*self._entries, entry)).epsilon_at(budget.delta) > budget.epsilon:
             raise PrivacyError(  # the sampler's charge outgrows the reserve: only absurdly small budgets come here
-                f"{budget} is too small for this many released values: the finite precision of the noise would exceed it; "
-                "raise epsilon, or use fewer steps, clusters or columns"
+                f"{budget} is too small for this many released values: the finite precision of the noise would exceed "
+                "it; raise epsilon, or use fewer steps, clusters or columns"
             )
         return entry

@@ -2,8 +2,9 @@
 
 In memory by default. A file ledger is one SQLite database that any number of processes may share: a release is one
 immediate transaction that reads what the dataset has spent, compares with its cap and inserts the entry, so a cap holds
-whatever runs at once. The database uses a rollback journal with ``synchronous = EXTRA``: when `record` returns, the entry
-survives a crash of the process, the system or the power. The order of entries is their number, never their clock.
+whatever runs at once. The database uses a rollback journal with ``synchronous = EXTRA``: when `record` returns, the
+entry survives a crash of the process, the system or the power. The order of entries is their number, never their
+clock.
 """
 
 import sqlite3
@@ -140,9 +141,18 @@ class FileLedger:
         """Check the cap and write the release in one transaction; durable on return."""
         entry, cost = line.entry, line.entry.cost
         shape = "x".join(map(str, entry.shape)) or "1"
-        row = (line.time, line.dataset, line.estimator, entry.query, shape, entry.share, entry.law)
-        row += (entry.sensitivity, entry.scale, cost.mu_squared, cost.epsilon, cost.delta, entry.relation)
-        row += (entry.unit, entry.noise, int(entry.private), line.budget_delta)
+        row: list[float | str] = [
+            line.time,
+            line.dataset,
+            line.estimator,
+            entry.query,
+            shape,
+            entry.share,
+            entry.law,
+            entry.sensitivity,
+        ]
+        row += [entry.scale, cost.mu_squared, cost.epsilon, cost.delta, entry.relation, entry.unit, entry.noise]
+        row += [int(entry.private), line.budget_delta]
         with self._transaction() as db:
             _check_cap(db, line.dataset, cost)
             db.execute(f"INSERT INTO releases VALUES (NULL{', ?' * len(row)})", row)

@@ -24,8 +24,8 @@ The distance (the ratio bound)
 Let p be the ideal probability of an integer z and p' the drawn one. Sources of |log p'/p|:
 midpoint rule on an interval 2^-51 of a scale wide: < 2^-100; table weights, of which the smallest is above 2^-16 of
 the total of 2^62: < 2^-46 each way, once per table; acceptance probability, at least e^-1.3, compared with a 53-bit
-uniform and computed by `exp` (4 ulp) of an exponent with at most 8 roundings: < 2^-48; each trial of the Gaussian tail: the same; the
-tail's exponent e^2/2S^2 with 8 roundings of 2^-53: < 2^-50 times the exponent.
+uniform and computed by `exp` (4 ulp) of an exponent with at most 8 roundings: < 2^-48; each trial of the Gaussian
+tail: the same; the tail's exponent e^2/2S^2 with 8 roundings of 2^-53: < 2^-50 times the exponent.
 
 Gaussian, at a distance of at most (12 + r) s from zero: |log p'/p| < (12 + r)^2 2^-50; further than 12 s lies a
 mass below 2^-104. Take r = sensitivity / scale, the most that a neighbour moves a coordinate in units of s. Then for
@@ -33,7 +33,8 @@ every set of outputs outside a mass of 2^-104, the ratio of the two neighbours' 
 ratio by less than exp((12 + r)^2 2^-49) for each coordinate that the neighbour moves; coordinates that it does not move
 have the same law on both sides and cancel.
 Laplace: one pass through the table errs by less than 2^-45 and two points a sensitivity apart lie at most r/5 + 1
-passes apart, so the ratio differs by less than exp((8 + r) 2^-44), at every integer: pure differential privacy stays pure.
+passes apart, so the ratio differs by less than exp((8 + r) 2^-44), at every integer: pure differential privacy
+stays pure.
 
 `charge` returns these figures; the budget keeps a reserve for them and the curator spends from it.
 """
@@ -179,7 +180,7 @@ def _points(
         layer = layers.pick(choice)
         offset = (place >> np.uint64(64 - _LAYER_BITS)).view(np.int64)
         left = layer << _LAYER_BITS
-        fall = exponent(left.astype(np.float64), offset + 0.5)
+        fall = exponent(left.astype(np.float64), offset.astype(np.float64) + 0.5)
         in_tail = np.flatnonzero(layer == layers.count)
         fall[in_tail] = 0.0  # the tail accepts on its own terms
         point = left + offset
@@ -222,7 +223,7 @@ def _gaussian_tail(fine: float, end: int, size: int, words: WordSource) -> Integ
     while done < size:
         proposal = np.concatenate(list(_exponential(lattice, size - done + 8, words))) & _MAGNITUDE
         step = proposal >> (finer - 3)
-        alive = _bernoulli_exp(((step + 0.5) / fine) ** 2 / 2.0, words)
+        alive = _bernoulli_exp(((step.astype(np.float64) + 0.5) / fine) ** 2 / 2.0, words)
         accepted.append(step[alive][: size - done])
         done += accepted[-1].size
     return np.concatenate(accepted)
@@ -241,7 +242,7 @@ def _bernoulli_exp(exponent: Floats, words: WordSource) -> npt.NDArray[np.bool_]
 
 def _uniform(words: Words) -> Floats:
     """53-bit uniforms in [0, 1)."""
-    return (words >> np.uint64(11)).view(np.int64) * 2.0**-53
+    return (words >> np.uint64(11)).view(np.int64).astype(np.float64) * 2.0**-53
 
 
 @lru_cache(maxsize=64)
@@ -265,7 +266,7 @@ def _alias_table(masses: list[float]) -> tuple[Integers, Integers]:
     """Integer alias table (Walker/Vose): column i yields i below cut[i], else other[i]."""
     whole = _COLUMNS << _COLUMN_BITS
     total = math.fsum(masses)
-    weights = [int(round(math.ldexp(mass / total, 62))) for mass in masses]
+    weights = [round(math.ldexp(mass / total, 62)) for mass in masses]
     weights[0] += whole - sum(weights)  # the heaviest absorbs a rounding below 2^-54 of itself
     weights += [0] * (_COLUMNS - len(weights))
     column = 1 << _COLUMN_BITS

@@ -1,6 +1,6 @@
 """Public domains: a box or a ball, clipping to it, and its integer grid.
 
-A record enters a query as integers on a fixed grid. Quantising is element-wise (clip, subtract, multiply, round: each
+A record enters a query as integers on a fixed grid. Quantising is element-wise (subtract, multiply, round, clip: each
 correctly rounded by IEEE 754, whatever the block), so it depends on the record alone, bit for bit.
 """
 
@@ -19,9 +19,10 @@ Floats = npt.NDArray[np.float64]
 _LARGEST_BOUND = 1e100
 
 HOW_TO_BOUND = (
-    "Differential privacy needs to know how far a record can reach. Either give bounds that you know without looking at "
-    'the data, e.g. bounds=(0, 100), bounds=([0, 10], [110, 60]) or bounds={"age": (0, 110), "bmi": (10, 60)}; or buy them '
-    'from the budget: bounds="private". The minimum and maximum of the data are not safe: they are two people\'s values.'
+    "Differential privacy needs to know how far a record can reach. Either give bounds that you know without looking "
+    'at the data, e.g. bounds=(0, 100), bounds=([0, 10], [110, 60]) or bounds={"age": (0, 110), "bmi": (10, 60)}; or '
+    'buy them from the budget: bounds="private". The minimum and maximum of the data are not safe: they are two '
+    "people's values."
 )
 
 
@@ -82,7 +83,9 @@ class Box:
             if not low < high:
                 raise BoundsError(f"bounds of column {self._name(j)}: lower {low:g} is not below upper {high:g}")
             if not (high / 2 - low / 2) / UNIT > 1e-300 or not high / 2 - low / 2 > 1e-12 * max(abs(low), abs(high)):
-                raise BoundsError(f"bounds of column {self._name(j)}: {low!r} and {high!r} are too close to compute with")
+                raise BoundsError(
+                    f"bounds of column {self._name(j)}: {low!r} and {high!r} are too close to compute with"
+                )
 
     def _name(self, j: int) -> str:
         return repr(self.names[j]) if self.names else str(j)
@@ -114,7 +117,11 @@ class Box:
 
     def quantise(self, block: Floats) -> Floats:
         """Clip to the box and round to the grid; records that hold a NaN are left out."""
-        return quantise(block, self, self.steps)
+        return self._grid.quantise(block)
+
+    @cached_property
+    def _grid(self) -> "Grid":
+        return Grid(self.centre, self.half, self.steps)
 
     def reach(self, weights: npt.NDArray[np.int64], norm: int) -> float:
         """Largest norm of a weighted grid point: at a corner, where every coordinate is ±UNIT."""
@@ -126,9 +133,7 @@ class Box:
 
     def __repr__(self) -> str:
         names = self.names or tuple(f"x{j}" for j in range(self.n_columns))
-        shown = [
-            f"{n}={lo:g}:{hi:g}" for n, lo, hi in zip(names[:20], self.lower[:20], self.upper[:20], strict=True)
-        ]
+        shown = [f"{n}={lo:g}:{hi:g}" for n, lo, hi in zip(names[:20], self.lower[:20], self.upper[:20], strict=True)]
         return f"Box({', '.join(shown)}{', ...' if self.n_columns > 20 else ''})"
 
 
@@ -139,9 +144,9 @@ class Ball:
     A record outside is first clipped to the surrounding cube, then pulled towards the middle; grid coordinates are cut
     towards zero, so that rounding never leaves the ball and adds nothing to the sensitivity.
 
-    >>> Ball(2.0, (0.0, 0.0)).quantise(np.array([[3.0, 0.0], [0.5, 0.5]])) * 2.0 / UNIT
-    array([[1.9999..., 0.      ],
-           [0.5     , 0.5     ]])
+    >>> ball = Ball(2.0, (0.0, 0.0))
+    >>> (ball.quantise(np.array([[3.0, 0.0], [0.5, 0.5]])) * ball.steps).round(3).tolist()
+    [[2.0, 0.0], [0.5, 0.5]]
     """
 
     radius: float
@@ -195,24 +200,42 @@ class Ball:
         return self.centre + offset * np.minimum(1.0, self.radius / np.maximum(length, 1e-300))
 
 
-def quantise(block: Floats, box: Box, steps: Floats) -> Floats:
-    """Clip a block to a box and round it to a grid of these steps about its centre; drop records that hold a NaN."""
-    grid = np.maximum(block, box.corners[0])
-    np.minimum(grid, box.corners[1], out=grid)
-    grid -= box.centre
-    grid /= steps
-    np.rint(grid, out=grid)
-    np.clip(grid, -UNIT, UNIT, out=grid)
-    if np.isnan(grid.sum()):
-        grid = grid[~np.isnan(grid).any(axis=1)]
-    return grid
+class Grid:
+    """An integer grid over a box: element-wise ``rint((x - centre) / step)``, clipped to the box.
+
+    A column whose values are x lies within ± limit, reached at its bounds: rounding is monotone, so nothing inside the box
+    exceeds what its bounds give, and what lies outside is clipped.
+    """
+
+    def __init__(self, centre: Floats, half: Floats, steps: Floats) -> None:
+        limit = np.minimum(np.rint(half / steps), UNIT)
+        self._cube = all(bool((column == column[0]).all()) for column in (centre, steps, limit))
+        # equal columns collapse to numbers, which broadcast much faster
+        self._centre, self._per_step, self._limit = (
+            column[0] if self._cube else column for column in (centre, 1.0 / steps, limit)
+        )
+
+    def quantise(self, block: Floats) -> Floats:
+        """Return the grid points of a block as doubles; records that hold a NaN are left out."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self._cube:
+                grid = np.subtract(block, self._centre)
+            else:  # column by column in memory, so that numpy's inner loops run along rows
+                grid = block.T.copy().T
+                grid -= self._centre
+            grid *= self._per_step
+        np.rint(grid, out=grid)
+        np.clip(grid, -self._limit, self._limit, out=grid)
+        if np.isnan(grid.sum()):
+            grid = grid[~np.isnan(grid).any(axis=1)]
+        return grid
 
 
 def clip_to_ball(grid: Floats, radius: int) -> Floats:
     """Pull integer vectors into a ball of integer radius, cutting coordinates towards zero.
 
-    Squared lengths are sums of integers below 2^53, exact in any order. The factor is lowered by 2^-40, more than all its
-    roundings, so the cut vector is no longer than `radius`.
+    Squared lengths are sums of integers below 2^53, exact in any order. The factor is lowered by 2^-40, more than
+    all its roundings, so the cut vector is no longer than `radius`.
     """
     squares = np.square(grid).sum(axis=1)
     outside = squares > float(radius) ** 2

@@ -1,8 +1,8 @@
 """Counts and sums per cell, as one joint query: a record touches its own cell only.
 
-Every query here is one vector per cell: a weighted count and weighted coordinates. Because the cells of one record are disjoint
-from all others', k cells cost as much as one, and because count and sum are bounded together, the joint l2 norm is
-sqrt(w^2 + reach^2) rather than the sum of two separately noised releases.
+Every query here is one vector per cell: a weighted count and weighted coordinates. Because the cells of one record
+are disjoint from all others', k cells cost as much as one, and because count and sum are bounded together, the
+joint l2 norm is sqrt(w^2 + reach^2) rather than the sum of two separately noised releases.
 """
 
 import numpy as np
@@ -22,14 +22,16 @@ _FINEST = 64  # weight of the widest column
 class CellMoments(Query):
     """Count and sum of the records in each cell, coordinates taken from the middle of the domain.
 
-    The total has shape (cells, 1 + columns): the count, then the sums. Column j's sum has weight A_j, the count weight w.
+    The total has shape (cells, 1 + columns): the count, then the sums. Column j's sum has weight A_j, the count
+    weight w.
 
     Sensitivity. A record adds (w, A_1 q_1, ..., A_d q_d) to one cell, q in the domain's grid: with
     reach = max norm of A q,
 
     - bound: sqrt(w^2 + reach^2) in l2, w + reach in l1, at the domain's corner (or edge).
-    - spread: two records in different cells add both contributions, sqrt(2) bound in l2 and 2 bound in l1; two in the same
-      cell cancel in the count and differ by at most 2 reach. The larger of the two (the second if there is one cell).
+    - spread: two records in different cells add both contributions, sqrt(2) bound in l2 and 2 bound in l1; two in
+      the same cell cancel in the count and differ by at most 2 reach. The larger of the two (the second if there is
+      one cell).
 
     Parameters
     ----------
@@ -130,8 +132,8 @@ class CellSecondMoments(Query):
     a_j = |u_j - v_j| in [0, 2] we have |u_j + v_j| <= 2 - a_j and u_j u_l - v_j v_l = (p_j q_l + q_j p_l) / 2
     with p = u - v, q = u + v, so u = 1, v = 1 - a is worst for given a, and
 
-    - l1: sum of A a_j + B a_j (2 - a_j) + B sum over pairs of (a_j + a_l - a_j a_l), which with A = 2 B is concave and symmetric:
-      its maximum is at equal a = (d + 3)/(d + 1), B d (d + 3)^2 / (2 (d + 1)).
+    - l1: sum of A a_j + B a_j (2 - a_j) + B sum over pairs of (a_j + a_l - a_j a_l), which with A = 2 B is concave
+      and symmetric: its maximum is at equal a = (d + 3)/(d + 1), B d (d + 3)^2 / (2 (d + 1)).
     - l2: for A^2 >= 2 B^2 the square is convex in each u_j, hence largest at corners, where s flipped coordinates
       give 4 B^2 s (4 + d - s).
 
@@ -208,8 +210,8 @@ def _column_weights(domain: Box | Ball, cells: Nearest) -> Integers:
 def _count_weight(domain: Box | Ball, cells: Nearest, weights: Integers) -> int:
     """Weight of the count that minimises the noise of a mean, sum / count.
 
-    The variance is proportional to (w^2 + D)(G + C / w^2): D = squared reach, G = squared noise of the sums at unit scale,
-    C = squared distance of a typical mean from the middle (half-way out). Hence w^4 = D C / G.
+    The variance is proportional to (w^2 + D)(G + C / w^2): D = squared reach, G = squared noise of the sums at unit
+    scale, C = squared distance of a typical mean from the middle (half-way out). Hence w^4 = D C / G.
     """
     steps = domain.steps / cells.scales
     reach = domain.reach(weights, 2) ** 2

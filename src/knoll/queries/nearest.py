@@ -1,9 +1,9 @@
 """The cell of a record: the nearest of some public centres, decided exactly.
 
-With coordinates on an integer grid, ``|c|^2 - 2 c.x`` is an integer. Multiplied by a power of two K >= number of centres, and
-with the centre's number added, it stays below 2^53, so a matrix product in doubles gives it exactly whatever the order of
-summation, the block or the processor; its minimum over centres names the nearest, ties going to the first. The grid is coarsened,
-for very many columns and centres only, until that bound holds.
+With coordinates on an integer grid, ``|c|^2 - 2 c.x`` is an integer. Multiplied by a power of two K >= number of
+centres, and with the centre's number added, it stays below 2^53, so a matrix product in doubles gives it exactly
+whatever the order of summation, the block or the processor; its minimum over centres names the nearest, ties going
+to the first. The grid is coarsened, for very many columns and centres only, until that bound holds.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from knoll.queries.domain import Ball, Box, quantise
+from knoll.queries.domain import Ball, Box, Grid
 from knoll.queries.query import UNIT
 
 Integers = npt.NDArray[np.int64]
@@ -49,6 +49,7 @@ class Nearest:
         """Worth of a step of the metric grid, in the metric's units."""
         self.steps = self.scales * self.unit
         self._shared_grid = bool(np.allclose(self.steps, domain.steps, rtol=1e-12, atol=0.0))
+        self._metric = Grid(domain.centre, domain.half, self.steps)
         self.n_cells = len(self.centres)
         self._pack()
 
@@ -57,7 +58,7 @@ class Nearest:
         if self._shared_grid:
             return self.domain.quantise(block) if grid is None else grid
         if isinstance(self.domain, Box):
-            return quantise(block, self.domain, self.steps)
+            return self._metric.quantise(block)
         inside = self.domain.quantise(block) if grid is None else grid
         return np.rint(inside * (self.domain.steps / self.steps))
 

@@ -4,8 +4,8 @@ A query maps each record, alone, to a vector of integers and sums those vectors.
 public integer `weights` (which say how the noise is divided among its coordinates) before noise is added, and a unit of
 the unweighted total is worth `step` in the user's units.
 
-**A record that holds a NaN is null: it adds nothing, under every relation.** Hence replace-one must also cover a record that
-becomes null, and its sensitivity is the larger of `spread` and `bound`.
+**A record that holds a NaN is null: it adds nothing, under every relation.** Hence replace-one must also cover a
+record that becomes null, and its sensitivity is the larger of `spread` and `bound`.
 
 To add a query: subclass `Query`, prove `bound` and `spread` in the docstring, and register an example in
 `tests/contract/registry.py`; the contract tests then search for neighbours that break the proof.
@@ -70,8 +70,9 @@ class Query(ABC):
     def sensitivity(self, relation: Relation, norm: int) -> float:
         """Return the largest norm of the change of the weighted total between neighbours.
 
-        add_remove, replace_special: one contribution appears or vanishes, so `bound`. replace_one: one contribution turns into
-        another or into null, so the larger of `spread` and `bound`. The factor covers rounding in computing them.
+        add_remove, replace_special: one contribution appears or vanishes, so `bound`. replace_one: one contribution
+        turns into another or into null, so the larger of `spread` and `bound`. The factor covers rounding in
+        computing them.
         """
         worst = max(self.spread(norm), self.bound(norm)) if relation is Relation.REPLACE_ONE else self.bound(norm)
         return worst * (1.0 + 2.0**-40)

@@ -20,9 +20,7 @@ def centers_table(model: Any, most_columns: int = 8) -> tuple[list[str], list[li
     rows = []
     for i in np.argsort(-model.cluster_sizes_, kind="stable"):
         size = f"{model.cluster_sizes_[i]:,.0f} ± {model.cluster_sizes_stderr_[i]:,.0f}"
-        cells = [
-            _with_error(model.cluster_centers_[i, j], model.centers_stderr_[i, j]) for j in range(len(shown))
-        ]
+        cells = [_with_error(model.cluster_centers_[i, j], model.centers_stderr_[i, j]) for j in range(len(shown))]
         rows.append([str(i), size, *cells, *(["..."] if len(names) > len(shown) else [])])
     return header, rows
 

@@ -1,0 +1,33 @@
+# Everything runs in a virtual environment that this file makes.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint bench-speed clean
+
+demo: $(VENV)/knoll
+	$(BIN)/knoll demo --out demo
+
+test: $(VENV)/dev lint
+	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/dev
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench-speed: $(VENV)/dev
+	$(BIN)/python benchmarks/speed.py $(ARGS)
+
+$(VENV)/knoll: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/dev: $(VENV)/knoll
+	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) demo out build

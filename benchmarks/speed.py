@@ -1,7 +1,7 @@
 """Speed and memory, as ratios in one run: noise, Lloyd against scikit-learn, files against memory.
 
-    python benchmarks/speed.py            about two minutes, 20,000,000 rows on disk (1.3 GB, removed afterwards)
-    python benchmarks/speed.py --quick    about twenty seconds, 2,000,000 rows
+python benchmarks/speed.py            about two minutes, 20,000,000 rows on disk (1.3 GB, removed afterwards)
+python benchmarks/speed.py --quick    about twenty seconds, 2,000,000 rows
 """
 
 import argparse

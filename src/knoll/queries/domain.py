@@ -203,8 +203,8 @@ class Ball:
 class Grid:
     """An integer grid over a box: element-wise ``rint((x - centre) / step)``, clipped to the box.
 
-    A column whose values are x lies within ± limit, reached at its bounds: rounding is monotone, so nothing inside the box
-    exceeds what its bounds give, and what lies outside is clipped.
+    A column whose values are x lies within ± limit, reached at its bounds: rounding is monotone, so nothing inside
+    the box exceeds what its bounds give, and what lies outside is clipped.
     """
 
     def __init__(self, centre: Floats, half: Floats, steps: Floats) -> None:

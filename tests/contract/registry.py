@@ -20,6 +20,10 @@ from knoll.queries import (
     GridHistogram,
     Nearest,
     NearestVotes,
+    Projected,
+    SplitTree,
+    TreeCounts,
+    random_projection,
 )
 
 BOX1 = Box((-3.0,), (5.0,))
@@ -42,6 +46,17 @@ def _crowded(domain, k, *, scaled=False, first=0.97):
     return Nearest(domain.centre + domain.half * along[:, None], domain, domain.half if scaled else None)
 
 
+def _tree(domain):
+    """A lopsided tree with one leaf left closed."""
+    tree = SplitTree(domain)
+    near, far = tree.split(0, 0, -255_000.0)
+    low, _ = tree.split(far, domain.n_columns - 1, 255_000.0)
+    tree.open([low, near])
+    return tree
+
+
+PROJECTED = random_projection(BOX5, 2, np.random.RandomState(0), scales=BOX5.half)
+
 # name -> (query, number of columns)
 QUERIES = {
     "count": (Count(), 2),
@@ -57,6 +72,14 @@ QUERIES = {
     "moments, box": (CellMoments(_crowded(BOX5, 6)), 5),
     "moments, scaled box": (CellMoments(_crowded(BOX5, 6, scaled=True)), 5),
     "moments, ball": (CellMoments(_crowded(BALL3, 5)), 3),
+    "moments, projected cells": (
+        CellMoments(Nearest(np.array([[0.5, 0.1], [-0.3, 0.2]]), PROJECTED), BOX5, BOX5.half),
+        5,
+    ),
+    "moments, tree": (CellMoments(_tree(BOX2)), 2),
+    "votes, projected": (NearestVotes(Nearest(np.array([[0.5, 0.1], [-0.3, 0.2], [0.0, 0.0]]), PROJECTED)), 5),
+    "tree counts": (TreeCounts(_tree(BALL3)), 3),
+    "tree counts, projected": (TreeCounts(_tree(PROJECTED)), 5),
     "displacements, box": (CellDisplacements(_crowded(BOX2, 4, first=0.0), 7.0), 2),
     "displacements, ball, one cell": (CellDisplacements(_crowded(BALL3, 1, first=0.0), 0.4), 3),
     "displacements, scaled": (CellDisplacements(_crowded(BOX5, 3, scaled=True, first=0.0), 0.2), 5),
@@ -87,6 +110,8 @@ def interesting_points(query, d, rng):
     domain = getattr(query, "domain", getattr(query, "box", None)) or getattr(
         getattr(query, "cells", None), "domain", None
     )
+    if isinstance(domain, Projected):
+        domain = domain.source
     middle = domain.centre if domain is not None else np.zeros(d)
     half = domain.half if domain is not None else np.full(d, 10.0)
     signs = rng.choice([-1.0, 1.0], size=(40, d))
@@ -104,7 +129,8 @@ def interesting_points(query, d, rng):
     points.append(middle - np.eye(d) * half * 3)
     cells = getattr(query, "cells", None)
     if cells is not None:
-        centres = cells.centres[:20]
+        source = isinstance(cells.domain, Projected)
+        centres = np.tile(middle, (2, 1)) if source or not hasattr(cells, "centres") else cells.centres[:20]
         points += [centres, (centres + centres[::-1]) / 2]
         radius = getattr(query, "radius", None)
         if radius is not None:

@@ -28,6 +28,7 @@ def coordinate(query, d):
     domain = getattr(query, "domain", getattr(query, "box", None)) or getattr(
         getattr(query, "cells", None), "domain", None
     )
+    domain = getattr(domain, "source", domain)
     special = [0.0, -0.0, np.nan, np.inf, -np.inf, 1e300, -1e300, 5e-324]
     if domain is not None:
         low, high = domain.centre - domain.half, domain.centre + domain.half

@@ -1,11 +1,13 @@
 """Queries: what one record may add to a total, and how much that can change it."""
 
+from knoll.queries.cells import SplitTree
 from knoll.queries.counts import Count
 from knoll.queries.domain import Ball, Box, Domain, domain_from
 from knoll.queries.moments import CellDisplacements, CellMoments, CellSecondMoments
 from knoll.queries.nearest import Nearest
+from knoll.queries.projection import Projected, random_projection
 from knoll.queries.query import Query
-from knoll.queries.votes import ColumnHistograms, GridHistogram, NearestVotes
+from knoll.queries.votes import ColumnHistograms, GridHistogram, NearestVotes, TreeCounts
 
 __all__ = [
     "Ball",
@@ -19,6 +21,10 @@ __all__ = [
     "GridHistogram",
     "Nearest",
     "NearestVotes",
+    "Projected",
     "Query",
+    "SplitTree",
+    "TreeCounts",
     "domain_from",
+    "random_projection",
 ]

@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csc_array
 
+from knoll.queries.cells import SplitTree
 from knoll.queries.domain import Ball, Box, clip_to_ball
 from knoll.queries.nearest import Nearest
+from knoll.queries.projection import Projected
 from knoll.queries.query import UNIT, Query
 
 Integers = npt.NDArray[np.int64]
@@ -35,18 +37,30 @@ class CellMoments(Query):
 
     Parameters
     ----------
-    cells : Nearest
-        The cells, and their domain.
+    cells : Nearest or SplitTree
+        The cells. They may lie in a projection of the domain, or leave some records out.
+    domain : Box or Ball, optional
+        Where the sums are taken; by default the cells' own domain.
+    scales : array of shape (n_columns,), optional
+        Columns are divided by these when noise is divided among them; by default as the cells measure distance.
     """
 
     name = "cell counts and sums"
 
-    def __init__(self, cells: Nearest) -> None:
+    def __init__(
+        self, cells: Nearest | SplitTree, domain: Box | Ball | None = None, scales: Floats | None = None
+    ) -> None:
         self.cells = cells
-        self.domain = cells.domain
+        if domain is None:
+            assert not isinstance(cells.domain, Projected), "sums need the domain before projection"
+            domain = cells.domain
+        self.domain = domain
+        self._same_grid = domain is cells.domain
         d = self.domain.n_columns
-        weights = _column_weights(self.domain, cells)
-        count_weight = _count_weight(self.domain, cells, weights)
+        if scales is None:
+            scales = cells.scales if self._same_grid else np.ones(d)
+        weights = _column_weights(self.domain, scales)
+        count_weight = _count_weight(self.domain, scales, weights)
         self._reach = {norm: self.domain.reach(weights, norm) for norm in (1, 2)}
         self.shape = (cells.n_cells, 1 + d)
         self.weights = np.array([count_weight, *weights], dtype=np.int64)
@@ -57,7 +71,8 @@ class CellMoments(Query):
     def summarise(self, block: Floats) -> Integers:
         """Count and add up the records of each cell."""
         grid = self.domain.quantise(block)
-        return add_by_cell(self.cells.labels(block, grid), grid, self.cells.n_cells)
+        labels = self.cells.labels(block, grid if self._same_grid else None)
+        return add_by_cell(labels, grid, self.cells.n_cells)
 
     def bound(self, norm: int) -> float:
         """Count and sum together, at the farthest point of the domain."""
@@ -186,7 +201,13 @@ class CellSecondMoments(Query):
 
 
 def add_by_cell(labels: Integers, grid: Floats, n_cells: int) -> Integers:
-    """Return (count, sum) per cell. Sums of a block of integers below 2^53 are exact in doubles, in any order."""
+    """Return (count, sum) per cell, leaving out records of no cell (-1).
+
+    Sums of a block of integers below 2^53 are exact in doubles, in any order.
+    """
+    if (labels < 0).any():
+        inside = labels >= 0
+        labels, grid = labels[inside], grid[inside]
     rows = len(labels)
     pick = csc_array((np.ones(rows), labels, np.arange(rows + 1)), shape=(n_cells, rows))
     total = np.empty((n_cells, 1 + grid.shape[1]), dtype=np.int64)
@@ -195,7 +216,7 @@ def add_by_cell(labels: Integers, grid: Floats, n_cells: int) -> Integers:
     return total
 
 
-def _column_weights(domain: Box | Ball, cells: Nearest) -> Integers:
+def _column_weights(domain: Box | Ball, scales: Floats) -> Integers:
     """Weights that minimise the total squared noise, in the cells' metric, of the sums of a box.
 
     The noise of column j is h_j / A_j (h_j half a width in the metric) times the norm of A: sum A^2 * sum (h / A)^2 is
@@ -203,18 +224,18 @@ def _column_weights(domain: Box | Ball, cells: Nearest) -> Integers:
     """
     if isinstance(domain, Ball):
         return np.full(domain.n_columns, _FINEST, dtype=np.int64)
-    wide = domain.half / cells.scales
+    wide = domain.half / scales
     return np.maximum(1, np.rint(_FINEST * np.sqrt(wide / wide.max()))).astype(np.int64)
 
 
-def _count_weight(domain: Box | Ball, cells: Nearest, weights: Integers) -> int:
+def _count_weight(domain: Box | Ball, scales: Floats, weights: Integers) -> int:
     """Weight of the count that minimises the noise of a mean, sum / count.
 
     The variance is proportional to (w^2 + D)(G + C / w^2): D = squared reach, G = squared noise of the sums at unit
     scale, C = squared distance of a typical mean from the middle (half-way out). Hence w^4 = D C / G.
     """
-    steps = domain.steps / cells.scales
+    steps = domain.steps / scales
     reach = domain.reach(weights, 2) ** 2
     sums = float(np.sum((steps / weights) ** 2))
-    typical = float(np.sum((domain.half / cells.scales) ** 2)) / 4
+    typical = float(np.sum((domain.half / scales) ** 2)) / 4
     return max(1, round((reach * typical / sums) ** 0.25))

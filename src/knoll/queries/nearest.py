@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from knoll.queries.domain import Ball, Box, Grid
+from knoll.queries.projection import Projected
 from knoll.queries.query import UNIT
 
 Integers = npt.NDArray[np.int64]
@@ -27,7 +28,7 @@ class Nearest:
     ----------
     centres : array of shape (n_cells, n_columns)
         Public points.
-    domain : Box or Ball
+    domain : Box, Ball or Projected
         Records are clipped to it before distances are taken.
     scales : array of shape (n_columns,), optional
         Distances are Euclidean after division by these public numbers.
@@ -40,7 +41,7 @@ class Nearest:
     """
 
     def __init__(
-        self, centres: npt.ArrayLike, domain: Box | Ball, scales: Floats | Sequence[float] | None = None
+        self, centres: npt.ArrayLike, domain: Box | Ball | Projected, scales: Floats | Sequence[float] | None = None
     ) -> None:
         self.centres = np.array(centres, dtype=np.float64)
         self.domain = domain

@@ -3,6 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
+from knoll.queries.cells import SplitTree
 from knoll.queries.domain import Box
 from knoll.queries.nearest import Nearest
 from knoll.queries.query import COUNT_WEIGHT, Query, one_vote
@@ -47,6 +48,21 @@ class NearestVotes(_Votes):
     def summarise(self, block: Floats) -> Integers:
         """Count the records nearest to each candidate."""
         return np.bincount(self.cells.labels(block), minlength=self.choices).astype(np.int64)
+
+
+class TreeCounts(_Votes):
+    """Records counted in the open leaves of a tree. Sensitivity as `_Votes`: one leaf each, or none."""
+
+    name = "tree counts"
+
+    def __init__(self, tree: SplitTree) -> None:
+        super().__init__((tree.n_cells,))
+        self.cells = tree
+
+    def summarise(self, block: Floats) -> Integers:
+        """Count the records of each open leaf."""
+        labels = self.cells.labels(block)
+        return np.bincount(labels[labels >= 0], minlength=self.choices).astype(np.int64)
 
 
 class GridHistogram(_Votes):

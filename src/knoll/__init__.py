@@ -15,8 +15,12 @@ _WHERE = {
     "Ball": "knoll.queries",
     "Box": "knoll.queries",
     "Budget": "knoll.privacy",
+    "Cubes": "knoll.cluster",
+    "FastLloyd": "knoll.cluster",
+    "LSHTree": "knoll.cluster",
     "Ledger": "knoll.privacy.ledger",
     "Lloyd": "knoll.cluster",
+    "PEMeans": "knoll.cluster",
     "Record": "knoll.privacy",
     "Source": "knoll.source",
     "User": "knoll.privacy",
@@ -26,7 +30,23 @@ _WHERE = {
 }
 _RENAMED = {"Ledger": "FileLedger"}
 
-__all__ = ["Ball", "Box", "Budget", "Ledger", "Lloyd", "Record", "Source", "User", "load", "plan", "save"]
+__all__ = [
+    "Ball",
+    "Box",
+    "Budget",
+    "Cubes",
+    "FastLloyd",
+    "LSHTree",
+    "Ledger",
+    "Lloyd",
+    "PEMeans",
+    "Record",
+    "Source",
+    "User",
+    "load",
+    "plan",
+    "save",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -19,10 +19,11 @@ from knoll.source import as_source, open_array, open_file, split_users
 
 @dataclass(frozen=True)
 class Room:
-    """What an estimator is handed: the door, the public domain, and what is assumed public."""
+    """What an estimator is handed: the door, the public domain and metric, and what is assumed public."""
 
     curator: Curator
     domain: Box | Ball
+    scales: np.ndarray
     assumed_public: tuple[str, ...]
 
     def statement(self) -> Any:
@@ -36,7 +37,7 @@ def open_curator(estimator: Any, X: Any, *, public: tuple[str, ...] = ()) -> Roo
     Parameters
     ----------
     estimator : estimator
-        With the parameters epsilon, delta, bounds, relation, unit, missing and ledger.
+        With the parameters epsilon, delta, bounds, scale_by_bounds, relation, unit, missing and ledger.
     X : array, frame, Arrow table, path or Source
         The records.
     public : tuple of str
@@ -61,7 +62,8 @@ def open_curator(estimator: Any, X: Any, *, public: tuple[str, ...] = ()) -> Roo
         domain = buy_bounds(curator, engine.n_columns, engine.names)
     known = ("column names", *(() if private else ("bounds",)), *public)
     counted = () if relation is Relation.ADD_REMOVE else ("the number of records",)
-    return Room(curator, domain, (*known, *counted))
+    scales = domain.half.copy() if estimator.scale_by_bounds else np.ones(domain.n_columns)
+    return Room(curator, domain, scales, (*known, *counted))
 
 
 def _check_bounds(bounds: Any) -> None:

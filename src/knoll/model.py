@@ -13,7 +13,7 @@ from knoll.queries import Ball, Box
 
 FORMAT = 1
 _ARRAYS = ("cluster_centers_", "centers_stderr_", "cluster_sizes_", "cluster_sizes_stderr_", "scales_")
-_PARAMETERS = ("n_clusters", "epsilon", "delta", "n_steps", "scale_by_bounds", "relation", "missing")
+_NOT_SAVED = {"bounds", "ledger", "unit", "random_state", "verbose"}
 _LARGEST_FILE = 2**30
 
 
@@ -31,7 +31,7 @@ def save(model: Any, path: str | PathLike[str]) -> None:
     data = {
         "knoll": FORMAT,
         "estimator": type(model).__name__,
-        "parameters": {name: _plain(getattr(model, name)) for name in _PARAMETERS if hasattr(model, name)},
+        "parameters": {name: _plain(getattr(model, name)) for name in _saved_parameters(type(model))},
         "columns": None if names is None else [str(name) for name in names],
         "bounds": _bounds_out(model.bounds_),
         "fitted": {name: _nested(getattr(model, name)) for name in _ARRAYS},
@@ -72,16 +72,16 @@ def load(path: str | PathLike[str]) -> Any:
 
 
 def _build(data: dict[str, Any]) -> Any:
-    from knoll.cluster import Lloyd
+    from knoll import cluster
 
-    kinds = {"Lloyd": Lloyd}
     if data["knoll"] != FORMAT:
         raise ValueError(f"format {data['knoll']!r} is not {FORMAT}")
-    if data["estimator"] not in kinds:
+    if data["estimator"] not in cluster.__all__:
         raise ValueError(f"unknown estimator {data['estimator']!r}")
+    kind = getattr(cluster, data["estimator"])
     bounds = _bounds_in(data["bounds"])
-    known = {name: data["parameters"][name] for name in _PARAMETERS}
-    model = kinds[data["estimator"]](bounds=bounds, **known)
+    known = {name: data["parameters"][name] for name in _saved_parameters(kind)}
+    model = kind(bounds=bounds, **known)
     model.bounds_ = bounds
     for name in _ARRAYS:
         setattr(model, name, _array(data["fitted"][name], name))
@@ -99,6 +99,10 @@ def _build(data: dict[str, Any]) -> Any:
         model.feature_names_in_ = np.array([str(name) for name in data["columns"]], dtype=object)
     model.privacy_ = Privacy.from_dict(data["privacy"])
     return model
+
+
+def _saved_parameters(kind: type) -> list[str]:
+    return sorted(set(kind._get_param_names()) - _NOT_SAVED)
 
 
 def _bounds_out(bounds: Box | Ball) -> dict[str, Any]:

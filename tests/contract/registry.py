@@ -23,6 +23,7 @@ from knoll.queries import (
     Projected,
     SplitTree,
     TreeCounts,
+    TwoLevel,
     random_projection,
 )
 
@@ -46,11 +47,11 @@ def _crowded(domain, k, *, scaled=False, first=0.97):
     return Nearest(domain.centre + domain.half * along[:, None], domain, domain.half if scaled else None)
 
 
-def _tree(domain):
+def _tree(domain, edge=20_000.0):
     """A lopsided tree with one leaf left closed."""
     tree = SplitTree(domain)
-    near, far = tree.split(0, 0, -255_000.0)
-    low, _ = tree.split(far, domain.n_columns - 1, 255_000.0)
+    near, far = tree.split(0, 0, -edge)
+    low, _ = tree.split(far, domain.n_columns - 1, edge)
     tree.open([low, near])
     return tree
 
@@ -76,10 +77,14 @@ QUERIES = {
         CellMoments(Nearest(np.array([[0.5, 0.1], [-0.3, 0.2]]), PROJECTED), BOX5, BOX5.half),
         5,
     ),
-    "moments, tree": (CellMoments(_tree(BOX2)), 2),
+    "moments, tree": (CellMoments(_tree(BOX2, edge=255_000.0)), 2),
     "votes, projected": (NearestVotes(Nearest(np.array([[0.5, 0.1], [-0.3, 0.2], [0.0, 0.0]]), PROJECTED)), 5),
     "tree counts": (TreeCounts(_tree(BALL3)), 3),
     "tree counts, projected": (TreeCounts(_tree(PROJECTED)), 5),
+    "votes, two levels": (
+        NearestVotes(TwoLevel(_cells(BOX2, 12).centres, np.array([0, 1, 2] * 4), BOX2)),
+        2,
+    ),
     "displacements, box": (CellDisplacements(_crowded(BOX2, 4, first=0.0), 7.0), 2),
     "displacements, ball, one cell": (CellDisplacements(_crowded(BALL3, 1, first=0.0), 0.4), 3),
     "displacements, scaled": (CellDisplacements(_crowded(BOX5, 3, scaled=True, first=0.0), 0.2), 5),
@@ -94,6 +99,14 @@ ESTIMATORS = {
     "Lloyd, private bounds": lambda **kw: knoll.Lloyd(
         **{"n_clusters": 3, "bounds": "private", "random_state": 0, **kw}
     ),
+    "FastLloyd": lambda **kw: knoll.FastLloyd(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
+    "PEMeans": lambda **kw: knoll.PEMeans(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
+    "PEMeans, paper": lambda **kw: knoll.PEMeans(
+        **{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, "preset": "paper", "projection": 1, **kw}
+    ),
+    "LSHTree": lambda **kw: knoll.LSHTree(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
+    "Cubes": lambda **kw: knoll.Cubes(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
+    "Cubes, ball": lambda **kw: knoll.Cubes(**{"n_clusters": 3, "bounds": None, "random_state": 0, **kw}),
     "Lloyd, ball": lambda **kw: knoll.Lloyd(**{"n_clusters": 2, "bounds": None, "random_state": 0, **kw}),
 }
 

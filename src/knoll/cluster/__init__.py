@@ -1,5 +1,9 @@
 """Clusterers: each one file, reading like its paper's pseudo-code."""
 
+from knoll.cluster.cubes import Cubes
+from knoll.cluster.fast_lloyd import FastLloyd
 from knoll.cluster.lloyd import Lloyd
+from knoll.cluster.lsh_tree import LSHTree
+from knoll.cluster.pe_means import PEMeans
 
-__all__ = ["Lloyd"]
+__all__ = ["Cubes", "FastLloyd", "LSHTree", "Lloyd", "PEMeans"]

@@ -1,20 +1,104 @@
-"""What every clusterer with centres can do once it is fitted: predict, transform, save. Post-processing only."""
+"""What every clusterer with centres shares: the way through `fit`, and what a fitted model can do."""
 
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from knoll.estimator import check_rows
+from knoll import progress
+from knoll.cluster.means import MOST_CLUSTERS, CellMeans, check_count
+from knoll.estimator import Room, check_rows, open_curator
+
+COMMON_PARAMETERS = """epsilon, delta : float, default=1.0 and 1e-6
+        Privacy budget of one fit. ``delta=0`` gives pure differential privacy (Laplace noise).
+    bounds : Box, Ball, (lower, upper), dict or "private"
+        Where records can lie, known without looking at them; records outside are clipped. ``"private"`` buys
+        bounds with a tenth of the budget.
+    scale_by_bounds : bool, default=False
+        Measure distances in units of each column's bounds, for columns of different kinds. (Scaling by the data's
+        own spread, as StandardScaler does, would not be private.)
+    relation : {"add_remove", "replace_special", "replace_one"}, default="add_remove"
+        What neighbouring datasets are.
+    unit : Record or User, optional
+        Who is protected: one record (default), or ``User(column, cap)``.
+    missing : {"refuse", "drop"}, default="refuse"
+        Rows with NaN or infinity: an error, or left out.
+    ledger : path or ledger, optional
+        Where releases are recorded, against a cap per dataset. In memory by default.
+    random_state : int, RandomState or None
+        Public randomness. Never the noise.
+    verbose : bool, default=False
+        Show progress of long fits."""
+
+COMMON_ATTRIBUTES = """cluster_centers_ : array of shape (n_clusters, n_features)
+        Released centres.
+    centers_stderr_ : array of shape (n_clusters, n_features)
+        Standard error of their privacy noise, as the last release tells it; infinite for a cluster that drowned in it.
+    cluster_sizes_ : array of shape (n_clusters,)
+        Released sizes, not below zero.
+    cluster_sizes_stderr_ : array of shape (n_clusters,)
+        Standard error of their privacy noise.
+    bounds_ : Box or Ball
+        The bounds used, given or bought.
+    privacy_ : Privacy
+        What was released, at what cost; print it.
+    n_features_in_, feature_names_in_
+        As in scikit-learn."""
 
 
-class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin):
-    """Labels and distances from released centres. Stores nothing of what it is given."""
+def documented(cls: type) -> type:
+    """Fill the parameters and attributes that all clusterers share into a class's docstring."""
+    if cls.__doc__:
+        cls.__doc__ = cls.__doc__.replace("{parameters}", COMMON_PARAMETERS).replace("{attributes}", COMMON_ATTRIBUTES)
+    return cls
+
+
+class PrivateCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """Base of clusterers that release centres. A method implements `_search` and nothing else."""
 
     cluster_centers_: np.ndarray
     scales_: np.ndarray
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find centres.
+
+        Parameters
+        ----------
+        X : array, DataFrame, Arrow table, path or Source
+            The records: in memory, or a parquet, CSV or Arrow file or folder, which is streamed.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        k = check_count("n_clusters", self.n_clusters, MOST_CLUSTERS)
+        rng = check_random_state(self.random_state)
+        self._check_parameters()
+        room = open_curator(self, X, public=("the parameters",))
+        with progress.shown(type(self).__name__, enabled=self.verbose):
+            means = self._search(room, k, rng)
+        self._publish(means, room)
+        return self
+
+    def _check_parameters(self) -> None:
+        """Refuse bad parameters of the method's own, before any data is looked at."""
+
+    def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
+        """Find k centres through the door."""
+        raise NotImplementedError
+
+    def _publish(self, means: CellMeans, room: Room) -> None:
+        """Set the fitted attributes, all of them post-processing of what was released."""
+        self.cluster_centers_ = means.centres
+        self.centers_stderr_ = means.stderr
+        self.cluster_sizes_ = np.maximum(means.counts, 0.0)
+        self.cluster_sizes_stderr_ = means.counts_stderr
+        self.bounds_, self.scales_ = room.domain, room.scales
+        self.privacy_ = room.statement()
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the cluster of each row: the nearest released centre.
@@ -37,10 +121,6 @@ class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
         """Fit on X, then return the cluster of each of its rows (the labels are not released by the model)."""
         return self.fit(X).predict(X)
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit; each clusterer says how."""
-        raise NotImplementedError
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the distance of each row to each released centre.
@@ -70,8 +150,6 @@ class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         return len(self.cluster_centers_)
 
     def __sklearn_tags__(self) -> Any:
-        tags = BaseEstimator.__sklearn_tags__(self)
-        tags.estimator_type = "clusterer"
+        tags = super().__sklearn_tags__()
         tags.non_deterministic = True
-        tags.transformer_tags = TransformerMixin.__sklearn_tags__(self).transformer_tags
         return tags

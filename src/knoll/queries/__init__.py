@@ -4,8 +4,8 @@ from knoll.queries.cells import SplitTree
 from knoll.queries.counts import Count
 from knoll.queries.domain import Ball, Box, Domain, domain_from
 from knoll.queries.moments import CellDisplacements, CellMoments, CellSecondMoments
-from knoll.queries.nearest import Nearest
-from knoll.queries.projection import Projected, random_projection
+from knoll.queries.nearest import Nearest, TwoLevel
+from knoll.queries.projection import Projected, random_hyperplanes, random_projection
 from knoll.queries.query import Query
 from knoll.queries.votes import ColumnHistograms, GridHistogram, NearestVotes, TreeCounts
 
@@ -25,6 +25,8 @@ __all__ = [
     "Query",
     "SplitTree",
     "TreeCounts",
+    "TwoLevel",
     "domain_from",
+    "random_hyperplanes",
     "random_projection",
 ]

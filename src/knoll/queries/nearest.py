@@ -91,3 +91,43 @@ class Nearest:
             scores += self._offset
             labels[start : start + rows] = scores.min(axis=0).astype(np.int64) & (self._tag - 1)
         return labels
+
+
+class TwoLevel:
+    """Cells of public points that come in groups: a record looks among the points of its nearest group only.
+
+    The first point of each group stands for it. Both searches are exact on the grid, so the cell is a function of
+    the record and the points alone; it is the nearest of all points for nearly every record, at the cost of one
+    group.
+
+    Parameters
+    ----------
+    points : array of shape (n_cells, n_columns)
+        Public points.
+    groups : integer array of shape (n_cells,)
+        Group of each point, 0 to n_groups - 1, each group holding at least one point.
+    domain, scales
+        As for `Nearest`.
+    """
+
+    def __init__(
+        self, points: Floats, groups: Integers, domain: Box | Ball | Projected, scales: Floats | None = None
+    ) -> None:
+        self.centres, self.domain, self.n_cells = points, domain, len(points)
+        self._members = [np.flatnonzero(groups == group) for group in range(int(groups.max()) + 1)]
+        self._first = Nearest(points[[members[0] for members in self._members]], domain, scales)
+        self._within = [Nearest(points[members], domain, scales) for members in self._members]
+        self.scales, self.steps, self.unit = self._first.scales, self._first.steps, self._first.unit
+
+    def labels(self, block: Floats, grid: Floats | None = None) -> Integers:
+        """Return the cell of each record; records that hold a NaN are left out."""
+        metric = self._first.metric_grid(block, grid)
+        group = self._first.labels(block, metric_grid=metric)
+        order = np.argsort(group, kind="stable")
+        ends = np.cumsum(np.bincount(group, minlength=len(self._members)))
+        labels = np.empty(len(group), dtype=np.int64)
+        for which, rows in enumerate(np.split(order, ends[:-1])):
+            if rows.size:
+                found = self._within[which].labels(block, metric_grid=metric[rows])
+                labels[rows] = self._members[which][found]
+        return labels

@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from knoll.queries.cells import SplitTree
 from knoll.queries.domain import Box
-from knoll.queries.nearest import Nearest
+from knoll.queries.nearest import Nearest, TwoLevel
 from knoll.queries.query import COUNT_WEIGHT, Query, one_vote
 
 Integers = npt.NDArray[np.int64]
@@ -41,7 +41,7 @@ class NearestVotes(_Votes):
 
     name = "nearest votes"
 
-    def __init__(self, cells: Nearest) -> None:
+    def __init__(self, cells: Nearest | TwoLevel) -> None:
         super().__init__((cells.n_cells,))
         self.cells = cells
 

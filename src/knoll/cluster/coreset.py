@@ -1,0 +1,78 @@
+"""Working with released points: weighted k-means, thresholds, proposals. Post-processing and public randomness only."""
+
+import math
+
+import numpy as np
+from sklearn.cluster import KMeans as NonprivateKMeans
+from threadpoolctl import threadpool_limits
+
+from knoll.cluster.means import CellMeans
+from knoll.queries import Ball, Box, Projected
+
+
+def weighted_kmeans(
+    points: np.ndarray, weights: np.ndarray, k: int, rng: np.random.RandomState, *, restarts: int = 3
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return k centres of weighted points and the label of each point. Points of no weight are ignored.
+
+    With fewer than k points of weight, the others are centres of their own, as they are.
+    """
+    heavy = np.flatnonzero(weights > 0)
+    if len(np.unique(points[heavy], axis=0)) <= k:
+        order = np.argsort(-weights, kind="stable")[:k]
+        centres = points[np.resize(order, k)]
+    else:
+        start = NonprivateKMeans(k, n_init=restarts, random_state=rng)
+        with threadpool_limits(1):
+            centres = start.fit(points[heavy], sample_weight=weights[heavy]).cluster_centers_
+    distance = np.square(points).sum(axis=1)[:, None] - 2 * points @ centres.T + np.square(centres).sum(axis=1)
+    return centres, distance.argmin(axis=1)
+
+
+def keep_top_mass(votes: np.ndarray, total: float) -> np.ndarray:
+    """Return the votes, all but the largest, which together make up `total`, set to zero (PE-means, Algorithm 2)."""
+    order = np.argsort(-votes, kind="stable")
+    mass = np.cumsum(votes[order])
+    enough = np.flatnonzero(mass > total)
+    kept = order[: enough[0] + 1] if enough.size else order
+    out = np.zeros_like(votes)
+    out[kept] = np.maximum(votes[kept], 0.0)
+    return out
+
+
+def vote_means(
+    points: np.ndarray, labels: np.ndarray, votes: np.ndarray, noise: float, centres: np.ndarray
+) -> CellMeans:
+    """Return the weighted means of voted points as cell means, with the standard error that noisy votes give them.
+
+    A mean sum(v x) / sum(v) with independent noise of standard error s on each v has variance s^2 sum((x - mean)^2)
+    / sum(v)^2.
+    """
+    k, d = centres.shape
+    counts, squares, spread = np.zeros(k), np.zeros(k), np.zeros((k, d))
+    used = np.flatnonzero(votes > 0)
+    np.add.at(counts, labels[used], votes[used])
+    np.add.at(squares, labels[used], 1.0)
+    np.add.at(spread, labels[used], np.square(points[used] - centres[labels[used]]))
+    errors = noise * np.sqrt(squares)
+    seen = counts > 2 * np.maximum(errors, noise)
+    stderr = np.full((k, d), np.inf)
+    stderr[seen] = noise * np.sqrt(spread[seen]) / counts[seen, None]
+    return CellMeans(centres, stderr, counts, np.maximum(errors, noise), seen)
+
+
+def levy_flights(size: tuple[int, ...], rng: np.random.RandomState, beta: float = 1.75) -> np.ndarray:
+    """Return heavy-tailed steps by Mantegna's algorithm (1994)."""
+    top = math.gamma(1 + beta) * math.sin(math.pi * beta / 2)
+    spread = (top / (math.gamma((1 + beta) / 2) * beta * 2 ** ((beta - 1) / 2))) ** (1 / beta)
+    return rng.normal(0.0, spread, size) / np.abs(rng.standard_normal(size)) ** (1 / beta)
+
+
+def uniform_points(domain: Box | Ball | Projected, n: int, rng: np.random.RandomState) -> np.ndarray:
+    """Return public points spread over a domain."""
+    d = domain.n_columns
+    if isinstance(domain, Box):
+        return domain.centre + domain.half * rng.uniform(-1.0, 1.0, (n, d))
+    direction = rng.standard_normal((n, d))
+    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
+    return domain.centre + domain.half * direction * rng.uniform(0.0, 1.0, (n, 1)) ** (1 / d)

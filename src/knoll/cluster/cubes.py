@@ -1,0 +1,126 @@
+"""DPCube: recursive cubes, weighted k-means, noisy averaging (Balcan, Dick, Liang, Mou, Zhang 2017).
+
+    project records to a low dimension at random
+    from the root cube down: release the counts of the current cubes + noise; halve those that are large, axis by axis
+    the middles of the cubes, weighted by their counts, are candidates; weighted k-means picks k of their means
+    release (count, sum) per cell in the original space + noise: the centres
+
+Where we differ: projected records are clipped to a public radius again; centres are picked by weighted k-means on
+the released cubes instead of private swaps, which spend more budget; count and sum of the averaging are one joint
+query.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from knoll.cluster.centers import PrivateCenters, documented
+from knoll.cluster.coreset import weighted_kmeans
+from knoll.cluster.grow import grow
+from knoll.cluster.means import CellMeans, cell_means, check_count
+from knoll.estimator import Room
+from knoll.queries import Box, CellMoments, Nearest, Projected, SplitTree, random_projection
+from knoll.queries.query import UNIT
+
+COUNTS_SHARE = 0.5
+
+
+@documented
+class Cubes(PrivateCenters):
+    """K-means on recursively halved cubes of a projection, under differential privacy.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    projection : int, optional
+        Dimensions of the cubes. By default all up to 8 columns, else a random projection to 8.
+    max_depth : int, default=24
+        Halvings on the way from the root to the smallest cube. Each level gets an equal share of half of the
+        budget, the averaging gets the other half.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Notes
+    -----
+    **Privacy.** `max_depth` releases of `TreeCounts` (a record lies in one cube of a level) and one of `CellMoments`.
+
+    References
+    ----------
+    Balcan, Dick, Liang, Mou, Zhang (2017). Differentially private clustering in high-dimensional Euclidean spaces.
+
+    Examples
+    --------
+    >>> import knoll
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs(20_000, 2, centers=[[-5, 0], [5, 0]], random_state=0)
+    >>> model = knoll.Cubes(2, epsilon=1.0, bounds=(-10, 10), random_state=0).fit(X)
+    >>> sorted(model.cluster_centers_[:, 0].round(0).tolist())
+    [-5.0, 5.0]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        bounds: Any = None,
+        projection: int | None = None,
+        max_depth: int = 24,
+        scale_by_bounds: bool = False,
+        relation: str = "add_remove",
+        unit: Any = None,
+        missing: str = "refuse",
+        ledger: Any = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ):
+        self.n_clusters = n_clusters
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.projection = projection
+        self.max_depth = max_depth
+        self.scale_by_bounds = scale_by_bounds
+        self.relation = relation
+        self.unit = unit
+        self.missing = missing
+        self.ledger = ledger
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        check_count("max_depth", self.max_depth, 200)
+        if self.projection is not None:
+            check_count("projection", self.projection, 10_000)
+
+    def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
+        curator, domain, scales = room.curator, room.domain, room.scales
+        p = self.projection or min(8, domain.n_columns)
+        low = (
+            random_projection(domain, p, rng, scales) if p < domain.n_columns or not isinstance(domain, Box) else domain
+        )
+        tree = SplitTree(low)
+        cubes = {0: np.tile([[-float(UNIT)], [float(UNIT)]], p)}
+
+        def halve(node: int, level: int) -> tuple[int, int]:
+            axis = level % p
+            middle = cubes[node][:, axis].mean()
+            children = tree.split(node, axis, middle)
+            for child, side in zip(children, (1, 0), strict=True):
+                cubes[child] = cubes[node].copy()
+                cubes[child][side, axis] = middle
+            return children
+
+        leaves = grow(curator, tree, self.max_depth, COUNTS_SHARE * curator.share_left, halve)
+        middles = np.array([cubes[node].mean(axis=0) for node in leaves.nodes]) * low.steps + low.centre
+        unit = scales if low is domain else np.ones(p)
+        centres, _ = weighted_kmeans(middles / unit, leaves.counts, k, rng, restarts=10)
+        cells = Nearest(centres * unit, low, scales if low is domain else None)
+        moments = curator.release(CellMoments(cells, domain, scales), curator.share_left)
+        otherwise = np.tile(domain.centre, (k, 1)) if isinstance(low, Projected) else centres * unit
+        return cell_means(moments, domain.centre, domain, otherwise=otherwise)

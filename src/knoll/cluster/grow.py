@@ -1,0 +1,57 @@
+"""Growing a tree of released counts: a node is split only if its count stands out from the noise of the next level."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from knoll.privacy import Curator
+from knoll.queries import SplitTree, TreeCounts
+
+SPLIT_NOISE = 8.0
+"""A node is split if its released count exceeds this many standard errors of a count."""
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """Leaves of a grown tree, each with its last released count and that count's standard error."""
+
+    nodes: list[int]
+    counts: np.ndarray
+    stderr: float
+
+
+def grow(
+    curator: Curator, tree: SplitTree, levels: int, share: float, split: Callable[[int, int], tuple[int, int]]
+) -> Leaves:
+    """Split large nodes level by level and release the counts of the children.
+
+    Parameters
+    ----------
+    curator : Curator
+        The door.
+    tree : SplitTree
+        A tree with one leaf.
+    levels : int
+        Levels, a public number. Each costs share / levels, whether or not any node is split.
+    share : float
+        Share of the budget for all levels.
+    split : callable (node, level) -> (left, right)
+        Splits a node of the tree.
+    """
+    done: list[tuple[int, float]] = []
+    growing: list[tuple[int, float]] = [(0, np.inf)]
+    noise = 0.0
+    for level in range(levels):
+        large = [node for node, count in growing if count > SPLIT_NOISE * noise]
+        done += [(node, count) for node, count in growing if count <= SPLIT_NOISE * noise]
+        children = [child for node in large for child in split(node, level)]
+        tree.open(children or [0])
+        released = curator.release(TreeCounts(tree), share / levels)
+        noise = float(released.stderr.max())
+        growing = list(zip(children, released.value.tolist(), strict=True)) if children else []
+    leaves = [(node, count) for node, count in done + growing if count > noise]
+    if not leaves:
+        leaves = (max(done + growing, key=lambda leaf: leaf[1], default=(0, 0.0)),)
+    tree.open([node for node, _ in leaves])
+    return Leaves([node for node, _ in leaves], np.array([max(count, 0.0) for _, count in leaves]), noise)

@@ -1,0 +1,128 @@
+"""DPTree: a coreset from a tree of random hyperplanes (Chang and Kamath 2021, Google's LSH tree).
+
+    hash every record by the sides of random hyperplanes it lies on
+    from the root down: release the counts of the current nodes + noise; split those that are large by the next
+    hyperplane release the (count, sum) of every leaf + noise: leaf means, weighted by their counts, are the coreset
+    weighted k-means on the coreset
+
+Where we differ: leaf counts and sums are one joint query; a node is split if its count is many times the noise,
+rather than by a fixed number of points; hyperplanes pass through the middle of the domain, never through the
+data's.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from knoll.cluster.centers import PrivateCenters, documented
+from knoll.cluster.coreset import weighted_kmeans
+from knoll.cluster.grow import grow
+from knoll.cluster.means import CellMeans, cell_means, check_count
+from knoll.estimator import Room
+from knoll.queries import CellMoments, SplitTree, random_hyperplanes
+
+COUNTS_SHARE = 0.8
+
+
+@documented
+class LSHTree(PrivateCenters):
+    """K-means on a coreset of the leaves of a random hyperplane tree, under differential privacy.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    max_depth : int, default=20
+        Hyperplanes on the way from the root to the deepest leaf. Each level gets an equal share of 80 % of the budget,
+        the leaf means get 20 %.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Notes
+    -----
+    **Privacy.** `max_depth` releases of `TreeCounts` (a record lies in one node of a level) and one of
+    `CellMoments` over the leaves. Hyperplanes are public randomness.
+
+    References
+    ----------
+    Chang, Kamath (2021). Practical differentially private clustering.
+
+    Examples
+    --------
+    >>> import knoll
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs(20_000, 2, centers=[[-5, 0], [5, 0]], random_state=0)
+    >>> model = knoll.LSHTree(2, epsilon=1.0, bounds=(-10, 10), random_state=0).fit(X)
+    >>> sorted(model.cluster_centers_[:, 0].round(0).tolist())
+    [-5.0, 5.0]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        bounds: Any = None,
+        max_depth: int = 20,
+        scale_by_bounds: bool = False,
+        relation: str = "add_remove",
+        unit: Any = None,
+        missing: str = "refuse",
+        ledger: Any = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ):
+        self.n_clusters = n_clusters
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.max_depth = max_depth
+        self.scale_by_bounds = scale_by_bounds
+        self.relation = relation
+        self.unit = unit
+        self.missing = missing
+        self.ledger = ledger
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        check_count("max_depth", self.max_depth, 64)
+
+    def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
+        curator, domain, scales = room.curator, room.domain, room.scales
+        whole = curator.share_left
+        hashes = random_hyperplanes(domain, self.max_depth, rng, scales)
+        tree = SplitTree(hashes)
+
+        def by_hyperplane(node: int, level: int) -> tuple[int, int]:
+            return tree.split(node, axis=level, threshold=0.0)
+
+        grow(curator, tree, self.max_depth, COUNTS_SHARE * whole, by_hyperplane)
+        moments = curator.release(CellMoments(tree, domain, scales), curator.share_left)
+        middle = np.tile(domain.centre, (tree.n_cells, 1))
+        leaves = cell_means(moments, domain.centre, domain, otherwise=middle)
+        return merge_cells(leaves, k, scales, rng)
+
+
+def merge_cells(leaves: CellMeans, k: int, scales: np.ndarray, rng: np.random.RandomState) -> CellMeans:
+    """Run weighted k-means on the means of cells, and carry the noise of the cells over to the clusters.
+
+    A cluster's mean is the average of its cells' means weighted by count; noise is independent between cells.
+    """
+    weights = np.where(leaves.seen, leaves.counts, 0.0)
+    centres, labels = weighted_kmeans(leaves.centres / scales, weights, k, rng, restarts=10)
+    counts, errors = np.zeros(k), np.zeros(k)
+    variance = np.zeros(centres.shape)
+    used = np.flatnonzero(weights > 0)
+    np.add.at(counts, labels[used], weights[used])
+    np.add.at(errors, labels[used], leaves.counts_stderr[used] ** 2)
+    np.add.at(variance, labels[used], (weights[used, None] * leaves.stderr[used]) ** 2)
+    seen = counts > 0
+    stderr = np.full(centres.shape, np.inf)
+    stderr[seen] = np.sqrt(variance[seen]) / counts[seen, None]
+    noise = float(leaves.counts_stderr.max())
+    return CellMeans(centres * scales, stderr, counts, np.maximum(np.sqrt(errors), noise), seen)

@@ -48,15 +48,68 @@ def test_the_wrong_law_is_noticed():
     assert p_value(noise.laplace(1000.0, DRAWS), 1000.0 * math.sqrt(2), stats.norm) < POWER
 
 
-def test_gaussian_tail_beyond_the_layers():
-    """The branch beyond 4 scales is rarely taken: test it by itself."""
-    fine, end = 1.5 * 2.0**51, math.ceil(4.0 * 6) << 49
-    tail = (end + noise._gaussian_tail(fine, end, DRAWS, secure_words)) / fine
-    start = end / fine
-    uniform = stats.norm.sf(tail) / stats.norm.sf(start)
-    assert stats.kstest(uniform, "uniform").pvalue > FALSE_ALARM
-    assert stats.kstest(stats.norm.sf(1.01 * tail) / stats.norm.sf(1.01 * start), "uniform").pvalue < POWER
-    assert tail.min() >= start
+@pytest.mark.parametrize("end", [1.25, 2.5])
+def test_law_when_the_tail_is_no_rarity(end, monkeypatch):
+    """The tail beyond 4 scales is rarely drawn: move it in, so that its mass and its shape weigh in the test."""
+    monkeypatch.setattr(noise, "_GAUSSIAN_END", end)
+    noise._gaussian_layers.cache_clear()
+    try:
+        for scale in (7.77, 1e6, 1.99 * 2.0**40):
+            assert p_value(noise.gaussian(scale, DRAWS), scale, stats.norm) > FALSE_ALARM
+    finally:
+        monkeypatch.undo()
+        noise._gaussian_layers.cache_clear()
+
+
+def test_a_tail_that_never_rejects_is_noticed(monkeypatch):
+    """Power: the tail's envelope taken for its mass, as a sampler that retries within the tail would do."""
+    plain = noise._gaussian_tail
+
+    def retrying(fine, end, size, words):
+        step, accept = plain(fine, end, 40 * size, words)
+        return step[accept][:size], np.ones(size, dtype=bool)
+
+    monkeypatch.setattr(noise, "_gaussian_tail", retrying)
+    monkeypatch.setattr(noise, "_GAUSSIAN_END", 1.5)
+    noise._gaussian_layers.cache_clear()
+    try:
+        assert p_value(noise.gaussian(1e6, DRAWS), 1e6, stats.norm) < POWER
+    finally:
+        monkeypatch.undo()
+        noise._gaussian_layers.cache_clear()
+
+
+def test_mass_of_the_tail_to_twelve_digits():
+    """Table weight of the tail times its chance of acceptance, against the exact mass beyond the layers."""
+    for fine in (2.0**51, 1.37 * 2.0**51, 1.99 * 2.0**51):
+        layers = noise._gaussian_layers(fine)
+        with mpmath.workdps(50):
+            s, width = mpmath.mpf(fine), mpmath.mpf(2) ** 49
+            end = width * layers.count
+            heights = [mpmath.exp(-((width * v / s) ** 2) / 2) for v in range(layers.count + 1)]
+            weight = heights[-1] * s * s / end
+            chance = mpmath.quad(lambda e: mpmath.exp(-e * end / s**2 - (e / s) ** 2 / 2), [0, s, 4 * s, mpmath.inf]) * end / s**2
+            bulk = mpmath.quad(lambda x: mpmath.exp(-((x / s) ** 2) / 2), [width * v for v in range(layers.count + 1)])
+            drawn = weight * chance / (weight * chance + bulk)
+            exact = mpmath.erfc(end / s / mpmath.sqrt(2))
+            assert abs(drawn / exact - 1) < mpmath.mpf(10) ** -12
+
+
+def test_coordinates_are_independent():
+    """Noise of one release: no two coordinates share a draw."""
+    noisy = noise.WordNoise().perturb(np.zeros((1000, 200), dtype=np.int64), "gaussian", 1e6)
+    assert len(np.unique(noisy)) > 0.9 * noisy.size
+    correlation = np.corrcoef(noisy.T)[np.triu_indices(200, 1)]
+    assert np.abs(correlation).max() < 0.19  # six standard errors, over 19,900 pairs
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_zero_totals_get_noise_like_all_others(name):
+    total = np.zeros(DRAWS, dtype=np.int64)
+    total[::2] = 10**12
+    noisy = noise.WordNoise().perturb(total, name, 1000.0)
+    for part in (noisy[1::2], noisy[::2] - 10**12):
+        assert p_value(part, 1000.0, LAWS[name][1]) > FALSE_ALARM
 
 
 def test_laplace_tail_beyond_the_layers():

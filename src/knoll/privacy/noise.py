@@ -53,11 +53,13 @@ from knoll.privacy.entropy import Words, WordSource, secure_words
 Law = Literal["gaussian", "laplace"]
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Accepted = npt.NDArray[np.bool_]
 
 MAX_SCALE = 2.0**50
 """Largest noise scale in grid units: above it the fine lattice would be as coarse as the grid."""
 
 _LAYER_BITS = 49  # W = 2^49 against S in [2^51, 2^52): 4 to 8 layers per scale
+_GAUSSIAN_END, _LAPLACE_END = 4.0, 5.0  # scales covered by layers; the tail lies beyond
 _SIGN_BIT = 62
 _MAGNITUDE = (1 << _SIGN_BIT) - 1
 _CHUNK = 2**15  # trials at a time, so that the intermediate arrays stay in cache
@@ -74,7 +76,7 @@ def gaussian(scale: float, size: int, words: WordSource = secure_words) -> Integ
     def exponent(left: Floats, offset: Floats) -> Floats:
         return rate * offset * (2.0 * left + offset)
 
-    def tail(count: int) -> Integers:
+    def tail(count: int) -> tuple[Integers, Accepted]:
         return _gaussian_tail(fine, layers.end, count, words)
 
     return _rounded(_points(layers, exponent, tail, size, words), shift, size)
@@ -169,11 +171,15 @@ def _rounded(points: Iterator[Integers], shift: int, size: int) -> Integers:
 def _points(
     layers: _Layers,
     exponent: Callable[[Floats, Floats], Floats],
-    tail: Callable[[int], Integers],
+    tail: Callable[[int], tuple[Integers, Accepted]],
     size: int,
     words: WordSource,
 ) -> Iterator[Integers]:
-    """Yield `size` points of the fine lattice by rejection: a magnitude, and a sign in bit 62."""
+    """Yield `size` points of the fine lattice by rejection: a magnitude, and a sign in bit 62.
+
+    A rejected trial, in a layer or in the tail, is dropped and the layer chosen anew: the masses of the table are those of
+    the envelope, so that is what makes the accepted points follow the density.
+    """
     while size > 0:
         trials = min(int(1.15 * size) + 8, _CHUNK)
         choice, place, coin = words(3 * trials).reshape(3, trials)
@@ -182,17 +188,18 @@ def _points(
         left = layer << _LAYER_BITS
         fall = exponent(left.astype(np.float64), offset.astype(np.float64) + 0.5)
         in_tail = np.flatnonzero(layer == layers.count)
-        fall[in_tail] = 0.0  # the tail accepts on its own terms
+        accept = _accept(_uniform(coin), fall)
         point = left + offset
         if in_tail.size:
-            point[in_tail] = layers.end + tail(in_tail.size)
+            beyond, accept[in_tail] = tail(in_tail.size)
+            point[in_tail] = layers.end + beyond
         point |= (choice & np.uint64(64)).view(np.int64) << (_SIGN_BIT - 6)
-        accepted = point.take(np.flatnonzero(_accept(_uniform(coin), fall))[:size])
+        accepted = point.take(np.flatnonzero(accept)[:size])
         size -= accepted.size
         yield accepted
 
 
-def _accept(uniform: Floats, fall: Floats) -> npt.NDArray[np.bool_]:
+def _accept(uniform: Floats, fall: Floats) -> Accepted:
     """True where uniform < exp(-fall); most are settled by exp(-fall) >= 1 - fall without an exponential."""
     accept = uniform < 1.0 - fall
     unsettled = np.flatnonzero(~accept)
@@ -207,29 +214,25 @@ def _exponential(fine: float, size: int, words: WordSource) -> Iterator[Integers
     def exponent(left: Floats, offset: Floats) -> Floats:
         return rate * offset
 
-    def tail(count: int) -> Integers:
-        return np.concatenate(list(_exponential(fine, count, words))) & _MAGNITUDE
+    def tail(count: int) -> tuple[Integers, Accepted]:
+        return _exponential_magnitudes(fine, count, words), np.ones(count, dtype=np.bool_)
 
     return _points(_exponential_layers(fine), exponent, tail, size, words)
 
 
-def _gaussian_tail(fine: float, end: int, size: int, words: WordSource) -> Integers:
-    """Distance beyond `end` of a Gaussian magnitude known to lie there: exponential, thinned by exp(-e^2/2S^2)."""
-    # The proposal has scale S^2/end = S/4 or a little less; it is drawn on a lattice finer by 2^3 and shifted back.
-    scale = fine * (fine / end)
-    finer, lattice = _fine_scale(scale / 8.0)
-    accepted: list[Integers] = []
-    done = 0
-    while done < size:
-        proposal = np.concatenate(list(_exponential(lattice, size - done + 8, words))) & _MAGNITUDE
-        step = proposal >> (finer - 3)
-        alive = _bernoulli_exp(((step.astype(np.float64) + 0.5) / fine) ** 2 / 2.0, words)
-        accepted.append(step[alive][: size - done])
-        done += accepted[-1].size
-    return np.concatenate(accepted)
+def _exponential_magnitudes(fine: float, size: int, words: WordSource) -> Integers:
+    return np.concatenate(list(_exponential(fine, size, words))) & _MAGNITUDE
 
 
-def _bernoulli_exp(exponent: Floats, words: WordSource) -> npt.NDArray[np.bool_]:
+def _gaussian_tail(fine: float, end: int, size: int, words: WordSource) -> tuple[Integers, Accepted]:
+    """Propose distances beyond `end`, exponential, and accept each with probability exp(-e^2/2S^2)."""
+    # The proposal has scale S^2/end, S/4 or a little less; it is drawn on a lattice finer by 2^3 and shifted back.
+    finer, lattice = _fine_scale(fine * (fine / end) / 8.0)
+    step = _exponential_magnitudes(lattice, size, words) >> (finer - 3)
+    return step, _bernoulli_exp(((step.astype(np.float64) + 0.5) / fine) ** 2 / 2.0, words)
+
+
+def _bernoulli_exp(exponent: Floats, words: WordSource) -> Accepted:
     """True with probability exp(-exponent), as trials of probability at least 1/e."""
     alive = np.ones(exponent.size, dtype=np.bool_)
     left = exponent.copy()
@@ -248,7 +251,7 @@ def _uniform(words: Words) -> Floats:
 @lru_cache(maxsize=64)
 def _gaussian_layers(fine: float) -> _Layers:
     steps = fine * 2.0**-_LAYER_BITS  # scale in layers, in [4, 8)
-    count = math.ceil(4.0 * steps)
+    count = math.ceil(_GAUSSIAN_END * steps)
     heights = [math.exp(-0.5 * (v / steps) ** 2) for v in range(count + 1)]
     tail = heights[-1] * steps * (steps / count)  # layers' worth of exponential of scale S^2 / end
     return _Layers([*heights[:-1], tail])
@@ -257,7 +260,7 @@ def _gaussian_layers(fine: float) -> _Layers:
 @lru_cache(maxsize=64)
 def _exponential_layers(fine: float) -> _Layers:
     steps = fine * 2.0**-_LAYER_BITS
-    count = math.ceil(5.0 * steps)
+    count = math.ceil(_LAPLACE_END * steps)
     heights = [math.exp(-v / steps) for v in range(count + 1)]
     return _Layers([*heights[:-1], heights[-1] * steps])
 

@@ -1,0 +1,107 @@
+"""K-means utility: loss of every private method here over epsilon, on all datasets that can be found.
+
+Protocol: data centred and scaled to norm one; public bounds the same for every method (the box of each column); delta = n^-1.1;
+loss = mean squared distance to the nearest centre; AUC over epsilon by the trapezoid rule, divided by its width.
+Set KNOLL_DATA to a folder of NPZ files for more datasets.
+
+    make bench-kmeans                  about an hour with all datasets, 10 runs
+    make bench-kmeans ARGS=--quick     a few minutes
+"""
+
+import argparse
+import json
+import time
+
+import numpy as np
+from common import RESULTS, write
+from data import QUICK, datasets
+from matplotlib.figure import Figure
+from rich.progress import track
+from sklearn.cluster import KMeans
+
+import knoll
+
+EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)
+METHODS = ("Lloyd", "FastLloyd", "LSHTree", "Cubes", "PEMeans", "KMeans")
+
+
+def loss(model, X: np.ndarray) -> float:
+    return -model.score(X) / len(X)
+
+
+def losses(X: np.ndarray, k: int, methods: list[str], runs: int) -> dict:
+    """Loss of each method, epsilon and run; and of non-private k-means."""
+    box = knoll.Box(tuple(X.min(axis=0) - 1e-9), tuple(X.max(axis=0) + 1e-9))
+    found = {"non-private": KMeans(k, n_init=10, random_state=0).fit(X).inertia_ / len(X)}
+    for name in methods:
+        table, start = [], time.perf_counter()
+        for run in range(runs):
+            fits = [
+                getattr(knoll, name)(k, epsilon=e, delta=len(X) ** -1.1, bounds=box, random_state=run).fit(X)
+                for e in EPSILONS
+            ]
+            table.append([loss(fit, X) for fit in fits])
+        found[name] = {"losses": table, "seconds": (time.perf_counter() - start) / runs / len(EPSILONS)}
+    return found
+
+
+def auc(table: list[list[float]]) -> tuple[float, float]:
+    """Mean AUC over its width, and half its 95 % interval."""
+    areas = np.trapezoid(np.array(table), EPSILONS, axis=1) / (EPSILONS[-1] - EPSILONS[0])
+    return float(areas.mean()), float(1.96 * areas.std(ddof=1) / len(areas) ** 0.5) if len(areas) > 1 else 0.0
+
+
+def summary(results: dict, methods: list[str]) -> list[dict]:
+    rows = []
+    for name, found in results.items():
+        areas = {method: auc(found[method]["losses"]) for method in methods}
+        best = min(areas, key=lambda method: areas[method][0])
+        row = {"dataset": name, "non-private": f"{found['non-private']:.3g}"}
+        row |= {method: f"{mean:.3g} ± {half:.1g}" for method, (mean, half) in areas.items()}
+        rows.append(row | {"winner": best})
+    return rows
+
+
+def draw(results: dict, methods: list[str], path) -> None:
+    columns = min(4, len(results))
+    figure = Figure(figsize=(3.6 * columns, 2.8 * -(-len(results) // columns)), layout="constrained")
+    grid = figure.subplots(-(-len(results) // columns), columns, squeeze=False).ravel()
+    for axes, (name, found) in zip(grid, results.items(), strict=False):
+        for method in methods:
+            table = np.array(found[method]["losses"])
+            axes.plot(EPSILONS, table.mean(axis=0), marker="o", ms=3, lw=1.4, label=method)
+        axes.axhline(found["non-private"], color="grey", ls=":", lw=1, label="non-private")
+        axes.set(title=name, xscale="log", yscale="log")
+    for axes in grid[len(results) :]:
+        axes.axis("off")
+    grid[0].legend(fontsize=7, frameon=False)
+    figure.supxlabel("epsilon")
+    figure.supylabel("loss")
+    figure.savefig(path, dpi=120)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="small datasets, 3 runs")
+    parser.add_argument("--runs", type=int)
+    parser.add_argument("--data", help="datasets, separated by commas")
+    parser.add_argument("--methods", help="methods, separated by commas", default=",".join(METHODS))
+    options = parser.parse_args()
+    runs = options.runs or (3 if options.quick else 10)
+    methods = [name for name in options.methods.split(",") if hasattr(knoll, name)]
+    names = options.data.split(",") if options.data else list(QUICK) if options.quick else None
+    sets = list(datasets(names))
+    print(f"{len(sets)} datasets, {runs} runs of {', '.join(methods)}:", ", ".join(name for name, *_ in sets), flush=True)
+    results = {}
+    for name, X, k in track(sets, description="datasets"):
+        results[name] = losses(X, k, methods, runs)
+        areas = {m: f"{auc(results[name][m]['losses'])[0]:.4g}" for m in methods}
+        print(name, X.shape, k, f"non-private {results[name]['non-private']:.4g}", areas, flush=True)
+    stem = "kmeans-quick" if options.quick else "kmeans"
+    write(stem, "make bench-kmeans" + (" ARGS=--quick" if options.quick else ""), summary(results, methods))
+    (RESULTS / f"{stem}-losses.json").write_text(json.dumps(results) + "\n")
+    draw(results, methods, RESULTS / f"{stem}.png")
+
+
+if __name__ == "__main__":
+    main()

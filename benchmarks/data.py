@@ -1,4 +1,4 @@
-"""Benchmark datasets: scikit-learn's own, blobs made on the spot, and NPZ files from the folder that KNOLL_DATA names."""
+"""Benchmark datasets: scikit-learn's own, blobs made on the spot, and NPZ files from the folder KNOLL_DATA."""
 
 import os
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
 """K-means utility: loss of every private method here over epsilon, on all datasets that can be found.
 
-Protocol: data centred and scaled to norm one; public bounds the same for every method (the box of each column); delta = n^-1.1;
-loss = mean squared distance to the nearest centre; AUC over epsilon by the trapezoid rule, divided by its width.
-Set KNOLL_DATA to a folder of NPZ files for more datasets.
+Protocol: data centred and scaled to norm one; public bounds the same for every method (the box of each column);
+delta = n^-1.1; loss = mean squared distance to the nearest centre; AUC over epsilon by the trapezoid rule, divided
+by its width. Set KNOLL_DATA to a folder of NPZ files for more datasets.
 
     make bench-kmeans                  about an hour with all datasets, 10 runs
     make bench-kmeans ARGS=--quick     a few minutes
@@ -91,9 +91,8 @@ def main() -> None:
     methods = [name for name in options.methods.split(",") if hasattr(knoll, name)]
     names = options.data.split(",") if options.data else list(QUICK) if options.quick else None
     sets = list(datasets(names))
-    print(f"{len(sets)} datasets, {runs} runs of {', '.join(methods)}:", ", ".join(name for name, *_ in sets), flush=True)
-    results = {}
-    for name, X, k in track(sets, description="datasets"):
+    print(f"{len(sets)} datasets, {runs} runs of {', '.join(methods)}:", ", ".join(name for name, *_ in sets),
+    flush=True) results = {} for name, X, k in track(sets, description="datasets"):
         results[name] = losses(X, k, methods, runs)
         areas = {m: f"{auc(results[name][m]['losses'])[0]:.4g}" for m in methods}
         print(name, X.shape, k, f"non-private {results[name]['non-private']:.4g}", areas, flush=True)

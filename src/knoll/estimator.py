@@ -3,6 +3,9 @@
 Every estimator calls `open_curator(self, X)` and then holds a curator, a public domain and column names; never a row.
 """
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +13,11 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from knoll.bounds import PRIVATE, buy_bounds
-from knoll.privacy import Budget, Curator, DataError, Relation, open_ledger
+from knoll.privacy import Budget, Curator, DataError, PrivacyError, Record, Relation, User, open_ledger
 from knoll.privacy.errors import BoundsError
 from knoll.privacy.ledger import UNNAMED
 from knoll.queries import Ball, Box, domain_from
-from knoll.source import as_source, open_array, open_file, split_users
+from knoll.source import Source, as_source, open_array, open_file, split_users
 
 
 @dataclass(frozen=True)
@@ -31,8 +34,11 @@ class Room:
         return self.curator.statement(self.assumed_public)
 
 
-def open_curator(estimator: Any, X: Any, *, public: tuple[str, ...] = ()) -> Room:
-    """Validate parameters and data, and put the data behind a curator. Spends nothing unless bounds are bought.
+@contextmanager
+def open_curator(estimator: Any, X: Any, *, public: tuple[str, ...] = ()) -> Iterator[Room]:
+    """Validate parameters and data, and put the data behind a curator for the length of a fit.
+
+    Spends nothing by itself, unless bounds are bought. The ledger reserves the budget of the fit until it ends.
 
     Parameters
     ----------
@@ -46,6 +52,8 @@ def open_curator(estimator: Any, X: Any, *, public: tuple[str, ...] = ()) -> Roo
     budget = Budget(estimator.epsilon, estimator.delta)
     relation = Relation.parse(estimator.relation)
     _check_bounds(estimator.bounds)
+    if not isinstance(estimator.unit, Record | User | None):
+        raise PrivacyError(f"unit={estimator.unit!r} is neither knoll.Record() nor knoll.User(column, cap)")
     engine, dataset = _engine(estimator, X)
     private = isinstance(estimator.bounds, str)
     domain = None if private else domain_from(estimator.bounds, engine.n_columns, engine.names)
@@ -58,12 +66,13 @@ def open_curator(estimator: Any, X: Any, *, public: tuple[str, ...] = ()) -> Roo
         dataset=dataset,
         estimator=type(estimator).__name__,
     )
-    if domain is None:
-        domain = buy_bounds(curator, engine.n_columns, engine.names)
     known = ("column names", *(() if private else ("bounds",)), *public)
     counted = () if relation is Relation.ADD_REMOVE else ("the number of records",)
-    scales = domain.half.copy() if estimator.scale_by_bounds else np.ones(domain.n_columns)
-    return Room(curator, domain, scales, (*known, *counted))
+    with curator:
+        if domain is None:
+            domain = buy_bounds(curator, engine.n_columns, engine.names)
+        scales = domain.half.copy() if estimator.scale_by_bounds else np.ones(domain.n_columns)
+        yield Room(curator, domain, scales, (*known, *counted))
 
 
 def _check_bounds(bounds: Any) -> None:
@@ -93,8 +102,38 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, allow_missing: bool = Fal
     """Validate a table in memory as scikit-learn does, with errors that quote no value."""
     try:
         return validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=not allow_missing)
-    except (ValueError, TypeError) as error:
-        if "could not convert" in str(error):
+    except ValueError as error:
+        message = str(error)
+        if "could not convert" in message:
             message = "X holds values that are not numbers; select numeric columns, or encode the others first"
-            raise DataError(message) from None
-        raise
+        elif "Complex data not supported" in message:
+            message = "Complex data not supported"
+        raise DataError(re.sub(r"array=.*?\.\n", "\n", message, flags=re.DOTALL)) from None
+
+
+def rows_to_label(estimator: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of what `fit` accepts, for their holder, and which of them have no missing value.
+
+    The column of user ids, if there is one, is left out. Non-private: what is computed from these rows is not released.
+    """
+    source = as_source(X)
+    if source is not None:
+        names = getattr(estimator, "feature_names_in_", None)
+        columns = source.columns if names is None else [str(name) for name in names]
+        engine = open_file(Source(source.path, columns), estimator.bounds, missing="drop", unit=None)
+        rows = np.vstack([block for block, _, _ in engine.read()] or [np.empty((0, engine.n_columns))])
+        if rows.shape[1] != estimator.n_features_in_:
+            raise DataError(f"the file has {rows.shape[1]} feature columns, the model {estimator.n_features_in_}")
+    else:
+        table, _ = split_users(X, estimator.unit if _has_users(X, estimator) else None)
+        rows = check_rows(estimator, table, reset=False, allow_missing=estimator.missing == "drop")
+    return rows, np.isfinite(rows).all(axis=1)
+
+
+def _has_users(X: Any, estimator: Any) -> bool:
+    """Whether a table still holds the column of user ids."""
+    unit = estimator.unit
+    if not isinstance(unit, User):
+        return False
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    return unit.column in list(names) if names is not None else np.shape(X)[1:] == (estimator.n_features_in_ + 1,)

@@ -10,6 +10,7 @@ import numpy as np
 from knoll.engines.array import ArrayEngine
 from knoll.engines.engine import Engine, Missing
 from knoll.privacy.errors import DataError
+from knoll.privacy.ledger import UNNAMED
 from knoll.privacy.relation import Record, Unit, User
 
 
@@ -35,8 +36,11 @@ class Source:
 
     @property
     def name(self) -> str:
-        """Name of the dataset in a ledger, if none is given."""
-        return Path(self.path).resolve().name.split(".")[0]
+        """Name of the dataset in a ledger, if none is given: the file's, without the ending that tells its kind."""
+        name = Path(self.path).resolve().name
+        for ending in (".gz", ".bz2", ".zst", ".csv", ".tsv", ".parquet", ".pq", ".arrow", ".feather", ".ipc"):
+            name = name.removesuffix(ending)
+        return name or UNNAMED
 
 
 def as_source(X: Any) -> Source | None:
@@ -62,7 +66,16 @@ def open_array(array: np.ndarray, names: Any, users: Any, *, missing: Missing, u
     return ArrayEngine(array, known, users=users, missing=missing, unit=unit)
 
 
-def split_users(X: Any, unit: Unit | None) -> tuple[Any, np.ndarray | None]:
+def ids_of(column: Any) -> Any:
+    """Return user ids as Arrow text, each from its own value alone (never through a common type); null if missing."""
+    import pyarrow as pa
+
+    listing = getattr(column, "to_pylist", None) or getattr(column, "to_list", None) or column.tolist
+    values = [None if str(value) in ("None", "nan", "NaN", "<NA>", "NaT") else str(value) for value in listing()]
+    return pa.array(values, type=pa.large_string())
+
+
+def split_users(X: Any, unit: Unit | None) -> tuple[Any, Any]:
     """Take the column of user ids, if the unit is a user, off a table in memory."""
     if unit is None or isinstance(unit, Record):
         return X, None
@@ -75,8 +88,8 @@ def split_users(X: Any, unit: Unit | None) -> tuple[Any, np.ndarray | None]:
             raise DataError(f"no column {column!r} with user ids; the columns are {', '.join(map(str, names[:40]))}")
         features = [name for name in names if name != column]
         rest = X.select(features) if hasattr(X, "column_names") else X[features]
-        return rest, np.asarray(X[column]).astype(str)
+        return rest, ids_of(X[column])
     array = np.asarray(X)
     if not isinstance(column, int) or array.ndim != 2 or not 0 <= column < array.shape[1]:
         raise DataError(f"the column of user ids in an array needs a position, not {column!r}")
-    return np.delete(array, column, axis=1), array[:, column].astype(str)
+    return np.delete(array, column, axis=1), ids_of(array[:, column])

@@ -1,12 +1,15 @@
 """Every engine gives every query the same exact total."""
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 from knoll.engines import ArrayEngine
 from knoll.engines.files import FileEngine
 from knoll.privacy import DataError, User
 from knoll.queries import Count
+from knoll.source import ids_of
 from tests.contract.registry import QUERIES, engines, write_files
 
 
@@ -39,7 +42,7 @@ def test_user_cap_is_the_same_in_memory_and_in_files(kind, rows, tmp_path):
     path = write_files(tmp_path, data, ["user", "a", "b"])[kind]
     unit = User("user", cap=4)
     streamed = np.vstack([block for block, _ in FileEngine(path, ["a", "b"], unit=unit).blocks()])
-    engine = ArrayEngine(rows[:, :2], users=users.astype(str), unit=unit, block_rows=123)
+    engine = ArrayEngine(rows[:, :2], users=ids_of(users), unit=unit, block_rows=123)
     in_memory = np.vstack([block for block, _ in engine.blocks()])
     seen: dict = {}
     expected = []
@@ -63,3 +66,32 @@ def test_opposite_infinities_do_not_slip_through():
     data = np.array([[np.inf, 0.0], [-np.inf, 0.0]])
     with pytest.raises(DataError):
         ArrayEngine(data).aggregate(Count())
+
+
+def test_a_missing_id_changes_no_other_user():
+    """Ids are read one by one: a null among integers must not turn the others into doubles."""
+    big = [2**60 + i for i in range(50)]
+    for ids in ([*big, None], [*big, float("nan")], pa.array([*big, None]), pd.array([*big, None], dtype="Int64")):
+        found = ids_of(ids if hasattr(ids, "tolist") or hasattr(ids, "to_pylist") else pd.Series(ids, dtype=object))
+        assert found.to_pylist()[:50] == [str(i) for i in big]
+        assert found.null_count == 1
+
+
+def test_rows_without_an_id_are_refused_or_dropped(rows):
+    ids = ids_of(pd.Series(["a", None, "b", "a"]))
+    data = rows[:4, :2]
+    with pytest.raises(DataError, match="no user id"):
+        ArrayEngine(data, users=ids, unit=User("u", 5)).aggregate(Count())
+    assert ArrayEngine(data, users=ids, unit=User("u", 5), missing="drop").aggregate(Count()) == 3
+
+
+def test_a_quoted_newline_moves_nothing_else(tmp_path):
+    """Text of one record, in a column that is not read, must not change how the others are parsed."""
+    totals = set()
+    for padding in (0, 1, 7, 1000):
+        lines = [f'{i},"note {i}\nsecond line",{i % 7}' for i in range(40_000)]
+        lines[3] = f'3,"{"x" * padding}\n",3'
+        path = tmp_path / f"{padding}.csv"
+        path.write_text("a,note,b\n" + "\n".join(lines) + "\n")
+        totals.add(int(FileEngine(path, ["a", "b"]).aggregate(Count())))
+    assert totals == {40_000}

@@ -73,6 +73,49 @@ def test_releases_are_the_same_on_neighbouring_data_when_replayed(name, relation
     assert repr(first.bounds_) == repr(second.bounds_)
 
 
+@pytest.mark.parametrize("relation", list(Relation))
+@pytest.mark.parametrize("name", NAMES)
+def test_noise_is_that_of_the_declared_relation_and_unit(name, relation):
+    X = np.column_stack([data(2), np.arange(400) % 100])
+    plain = make_estimator(name, 2, relation=str(relation)).fit(X[:, :2]).privacy_
+    capped = make_estimator(name, 2, relation=str(relation), unit=knoll.User(2, 3)).fit(X).privacy_
+    assert {entry.relation for entry in plain.releases} == {str(relation)} == {plain.relation}
+    assert all(entry.unit == "user (at most 3 records each)" for entry in capped.releases)
+    first, shared = plain.releases[0], capped.releases[0]
+    assert shared.sensitivity == pytest.approx(3 * first.sensitivity)
+    assert first.scale == pytest.approx(first.sensitivity / first.cost.mu_squared**0.5)
+    if relation is Relation.REPLACE_ONE and first.query != "count":
+        weaker = make_estimator(name, 2).fit(X[:, :2]).privacy_.releases[0]
+        assert first.sensitivity > 1.2 * weaker.sensitivity
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_price_of_the_sampler_is_charged(name):
+    for delta in (1e-6, 0.0):
+        privacy = make_estimator(name, 2, delta=delta).fit(data(2)).privacy_
+        for entry in privacy.releases:
+            ideal = entry.sensitivity / entry.scale
+            if delta:
+                assert entry.cost.epsilon > 0
+                assert entry.cost.delta > 0
+            else:
+                assert entry.cost.epsilon > ideal
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_labels_of_everything_that_can_be_fitted(name, tmp_path):
+    X = data(2)
+    X[3, 1] = np.nan
+    np.savetxt(tmp_path / "rows.csv", X, delimiter=",", header="a,b", comments="")
+    model = make_estimator(name, 2, missing="drop")
+    for source in (X, tmp_path / "rows.csv"):
+        labels = model.fit_predict(source)
+        assert labels[3] == -1
+        assert (np.delete(labels, 3) >= 0).all()
+    with_users = np.column_stack([data(2), np.arange(400) % 100])
+    assert len(make_estimator(name, 2, unit=knoll.User(2, 3)).fit_predict(with_users)) == 400
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_exact_totals_of_neighbours_differ_by_at_most_the_sensitivity(name):
     """End to end: the totals inside the door, not only the query's own word."""
@@ -138,6 +181,14 @@ def test_bad_data_is_refused_and_costs_nothing(name, bad):
     with pytest.raises((ValueError, TypeError)):
         model.fit(bad)
     assert ledger.lines == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_shape_errors_quote_no_value(name):
+    for bad in (np.array([47.11, 0.2]), np.array(47.11), np.array([[47.11 + 1j, 0]])):
+        with pytest.raises(ValueError, match=r"\w") as caught:
+            make_estimator(name, 2).fit(bad)
+        assert "47.11" not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -79,20 +79,18 @@ def test_a_tail_that_never_rejects_is_noticed(monkeypatch):
         noise._gaussian_layers.cache_clear()
 
 
-def test_mass_of_the_tail_to_twelve_digits():
+@pytest.mark.parametrize("fine", [2.0**51, 1.37 * 2.0**51, 1.99 * 2.0**51])
+def test_mass_of_the_tail_to_twelve_digits(fine):
     """Table weight of the tail times its chance of acceptance, against the exact mass beyond the layers."""
-    for fine in (2.0**51, 1.37 * 2.0**51, 1.99 * 2.0**51):
-        layers = noise._gaussian_layers(fine)
-        with mpmath.workdps(50):
-            s, width = mpmath.mpf(fine), mpmath.mpf(2) ** 49
-            end = width * layers.count
-            heights = [mpmath.exp(-((width * v / s) ** 2) / 2) for v in range(layers.count + 1)]
-            weight = heights[-1] * s * s / end
-            chance = mpmath.quad(lambda e: mpmath.exp(-e * end / s**2 - (e / s) ** 2 / 2), [0, s, 4 * s, mpmath.inf]) * end / s**2
-            bulk = mpmath.quad(lambda x: mpmath.exp(-((x / s) ** 2) / 2), [width * v for v in range(layers.count + 1)])
-            drawn = weight * chance / (weight * chance + bulk)
-            exact = mpmath.erfc(end / s / mpmath.sqrt(2))
-            assert abs(drawn / exact - 1) < mpmath.mpf(10) ** -12
+    count = noise._gaussian_layers(fine).count
+    with mpmath.workdps(50):
+        s, width = mpmath.mpf(fine), mpmath.mpf(2) ** 49
+        end = width * count
+        weight = mpmath.exp(-((end / s) ** 2) / 2) * s * s / end
+        thinned = mpmath.quad(lambda e: mpmath.exp(-e * end / s**2 - (e / s) ** 2 / 2), [0, s, 4 * s, mpmath.inf])
+        bulk = mpmath.quad(lambda x: mpmath.exp(-((x / s) ** 2) / 2), [width * v for v in range(count + 1)])
+        tail = weight * thinned * end / s**2
+        assert abs(tail / (tail + bulk) / mpmath.erfc(end / s / mpmath.sqrt(2)) - 1) < mpmath.mpf(10) ** -12
 
 
 def test_coordinates_are_independent():

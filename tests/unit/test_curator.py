@@ -18,6 +18,7 @@ from knoll.privacy import (
 from knoll.privacy.noise import noise_source
 from knoll.privacy.released import recheck
 from knoll.queries import Box, CellMoments, Count, Nearest
+from knoll.source import ids_of
 from knoll.testing import recorded_noise, zero_noise
 
 ROWS = np.random.default_rng(0).uniform(0, 1, size=(500, 2))
@@ -70,9 +71,9 @@ def test_the_record_is_written_before_noise_is_drawn_and_after_the_sum():
             return super().aggregate(query)
 
     class Ledger(MemoryLedger):
-        def record(self, line):
+        def record(self, fit, line):
             events.append("record")
-            super().record(line)
+            super().record(fit, line)
 
     class Source:
         private, label = False, "test"
@@ -91,7 +92,7 @@ def test_the_record_is_written_before_noise_is_drawn_and_after_the_sum():
 
 def test_if_the_ledger_fails_nothing_is_drawn():
     class Full(MemoryLedger):
-        def record(self, line):
+        def record(self, fit, line):
             raise LedgerError("disk full")
 
     with recorded_noise() as transcript:
@@ -112,7 +113,7 @@ def test_if_the_sum_fails_nothing_is_spent():
 
 def test_users_scale_the_noise():
     base = float(curator().release(Count(), 1.0).stderr)
-    users = np.arange(500).astype(str)
+    users = ids_of(np.arange(500))
     engine = ArrayEngine(ROWS, users=users, unit=User(0, 5))
     capped = Curator(engine, Budget(1.0, 1e-6), unit=User(0, 5)).release(Count(), 1.0)
     assert float(capped.stderr) == pytest.approx(5 * base, rel=1e-3)

@@ -102,6 +102,7 @@ def test_eight_processes_never_exceed_one_cap(tmp_path):
     spend = FileLedger(path).spend("d")
     assert spend.epsilon <= 0.8
     assert spend.epsilon > 0.7  # and they did spend
+    assert spend.releases % 3 == 0  # a fit is admitted whole or not at all
 
 
 def _fit_until_killed(path, pipe):
@@ -151,6 +152,55 @@ def test_something_else_is_not_taken_for_a_ledger(tmp_path):
     db.close()
     with pytest.raises(LedgerError, match="not a knoll ledger"):
         FileLedger(other)
+
+
+def test_an_emptied_or_damaged_ledger_is_never_reset(tmp_path):
+    path = tmp_path / "privacy.db"
+    fit(path)
+    whole = path.read_bytes()
+    for damage in (b"", whole[:100], whole[:4096] + os.urandom(len(whole) - 4096)):
+        path.write_bytes(damage)
+        with pytest.raises(LedgerError):
+            fit(path)
+        assert path.read_bytes() == damage
+
+
+def test_relations_and_units_are_not_added_up(tmp_path):
+    path = tmp_path / "privacy.db"
+    fit(path)
+    ledger = FileLedger(path, "d")
+    with pytest.raises(LedgerError, match="cannot be added up"):
+        knoll.Lloyd(2, bounds=(0, 1), relation="replace_one", ledger=ledger).fit(X)
+    with pytest.raises(LedgerError, match="cannot be added up"):
+        knoll.Lloyd(2, bounds=(0, 1), unit=knoll.User(1, 3), ledger=ledger).fit(X)
+    assert ledger.spend("d").releases == 3
+
+
+def test_a_running_fit_reserves_its_budget(tmp_path):
+    ledger = FileLedger(tmp_path / "privacy.db")
+    ledger.set_cap("d", Budget(1.0, 1e-6))
+    running = ledger.begin("d", Budget(0.9, 1e-6), "add_remove", "record")
+    with pytest.raises(CapExceededError, match="reserved"):
+        ledger.begin("d", Budget(0.9, 1e-6), "add_remove", "record")
+    ledger.end(running)
+    ledger.begin("d", Budget(0.9, 1e-6), "add_remove", "record")
+    assert ledger.settle("d") == 1
+    ledger.begin("d", Budget(0.9, 1e-6), "add_remove", "record")
+
+
+def test_a_failed_fit_gives_its_reservation_back(tmp_path):
+    ledger = FileLedger(tmp_path / "privacy.db", "d")
+    ledger.set_cap("d", Budget(1.0, 1e-6))
+    with pytest.raises(ValueError, match="missing"):
+        knoll.Lloyd(2, bounds=(0, 1), ledger=ledger).fit(_gappy_file(tmp_path))
+    assert ledger.settle("d") == 0
+    knoll.Lloyd(2, bounds=(0, 1), ledger=ledger).fit(X)
+
+
+def _gappy_file(folder):
+    path = folder / "gaps.csv"
+    path.write_text("a,b\n1,2\n,3\n")
+    return path
 
 
 def test_a_vanished_ledger_stops_the_fit(tmp_path):

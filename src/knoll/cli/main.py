@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from knoll.cli.parse import read_bounds, read_columns
@@ -150,7 +151,7 @@ def plan(
     with _plain_errors():
         plans = [
             make_plan(rows, dims, k, value, delta, steps=steps, relation=relation, cap=cap)
-            for value in sorted({epsilon / 4, epsilon, min(100.0, 4 * epsilon)})
+            for value in sorted({max(1e-6, epsilon / 4), epsilon, min(100.0, 4 * epsilon)})
         ]
     table = Table(title=f"{rows:,} records, {dims} columns, {k} clusters of {rows / k:,.0f}", title_justify="left")
     for heading in ("epsilon", "± size of a cluster", "± centre, % of its bounds"):
@@ -214,7 +215,9 @@ def ledger_show(
     for spend in spends:
         cap = f"{spend.cap.epsilon:g} at {spend.cap.delta:g}" if spend.cap else "none"
         noise = "secure" if spend.private else "[red]NOT PRIVATE[/red]"
-        table.add_row(spend.dataset, str(spend.releases), f"{spend.epsilon:.6g}", f"{spend.delta:g}", cap, noise)
+        table.add_row(
+            escape(spend.dataset), str(spend.releases), f"{spend.epsilon:.6g}", f"{spend.delta:g}", cap, noise
+        )
     console.print(table)
     if lines:
         detail = Table("time", "estimator", "query", "share", "noise scale", "relation", "unit")
@@ -247,13 +250,13 @@ def _print_model(model: Any) -> None:
     header, rows = centers_table(model)
     table = Table(title="Clusters, largest first (± standard error of the privacy noise)", title_justify="left")
     for heading in header:
-        table.add_column(heading, justify="right")
+        table.add_column(escape(heading), justify="right")
     for row in rows[:50]:
         table.add_row(*row)
     console.print(table)
     if len(rows) > 50:
         console.print(f"... and {len(rows) - 50} more, in centers.csv")
-    console.print(str(model.privacy_), highlight=False, soft_wrap=True)
+    console.print(escape(str(model.privacy_)), highlight=False, soft_wrap=True)
 
 
 def _write(model: Any, out: Path) -> dict[Path, str]:
@@ -289,5 +292,5 @@ def _plain_errors() -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, LedgerError, OSError) as error:
-        Console(stderr=True).print(f"[bold red]knoll:[/bold red] {error}", highlight=False, soft_wrap=True)
+        Console(stderr=True).print(f"[bold red]knoll:[/bold red] {escape(str(error))}", highlight=False, soft_wrap=True)
         raise typer.Exit(1) from None

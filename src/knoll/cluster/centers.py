@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from knoll import progress
 from knoll.cluster.means import MOST_CLUSTERS, CellMeans, check_count
-from knoll.estimator import Room, check_rows, open_curator
+from knoll.estimator import Room, check_rows, open_curator, rows_to_label
 
 COMMON_PARAMETERS = """epsilon, delta : float, default=1.0 and 1e-6
         Privacy budget of one fit. ``delta=0`` gives pure differential privacy (Laplace noise).
@@ -78,10 +78,12 @@ class PrivateCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         k = check_count("n_clusters", self.n_clusters, MOST_CLUSTERS)
         rng = check_random_state(self.random_state)
         self._check_parameters()
-        room = open_curator(self, X, public=("the parameters",))
-        with progress.shown(type(self).__name__, enabled=self.verbose):
+        with (
+            open_curator(self, X, public=("the parameters",)) as room,
+            progress.shown(type(self).__name__, enabled=self.verbose),
+        ):
             means = self._search(room, k, rng)
-        self._publish(means, room)
+            self._publish(means, room)
         return self
 
     def _check_parameters(self) -> None:
@@ -107,16 +109,22 @@ class PrivateCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
 
         Parameters
         ----------
-        X : array or frame of shape (n_samples, n_features)
-            Rows to label.
+        X : array, DataFrame, Arrow table, path or Source
+            Rows to label, as for `fit`.
 
         Returns
         -------
         labels : integer array of shape (n_samples,)
+            -1 for a row with a missing value, if ``missing="drop"`` or X is a file.
         """
         check_is_fitted(self)
-        rows = check_rows(self, X, reset=False) / self.scales_
-        return pairwise_distances_argmin(rows, self.cluster_centers_ / self.scales_)
+        rows, usable = rows_to_label(self, X)
+        labels = np.full(len(rows), -1)
+        if usable.any():
+            labels[usable] = pairwise_distances_argmin(
+                rows[usable] / self.scales_, self.cluster_centers_ / self.scales_
+            )
+        return labels
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
         """Fit on X, then return the cluster of each of its rows (the labels are not released by the model)."""

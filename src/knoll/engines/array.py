@@ -1,6 +1,7 @@
 """Rows in memory: a two-dimensional array of doubles."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -18,8 +19,8 @@ class ArrayEngine(Engine):
         The records.
     names : tuple of str, optional
         Column names.
-    users : array of shape (rows,), optional
-        The user of each row, if the unit is a user.
+    users : Arrow array of text of length rows, optional
+        The user of each row, if the unit is a user; null if it has none.
     block_rows : int
         Rows summed at a time.
     """
@@ -29,7 +30,7 @@ class ArrayEngine(Engine):
         array: np.ndarray,
         names: tuple[str, ...] | None = None,
         *,
-        users: np.ndarray | None = None,
+        users: Any = None,
         missing: Missing = "refuse",
         unit: Unit | None = None,
         block_rows: int = BLOCK_ROWS,

@@ -63,8 +63,7 @@ class Engine(ABC):
         empty = True
         for rows, users, done in self.read():
             empty = empty and not len(rows)
-            keep = np.ones(len(rows), dtype=bool) if cap is None else cap.admit(users)
-            usable = rows if cap is None else rows[keep]
+            usable = rows if cap is None else rows[self._admitted(cap, users)]
             with np.errstate(all="ignore"):
                 suspect = not np.isfinite(usable.sum())  # a finite sum has finite terms
             if suspect:
@@ -75,6 +74,12 @@ class Engine(ABC):
             yield usable, done
         if empty:
             raise DataError("there are no rows in the data")
+
+    def _admitted(self, cap: "_UserCap", users: Any) -> np.ndarray:
+        """Return which rows count; a row without a user id is missing a value."""
+        if users.null_count and self.missing == "refuse":
+            raise DataError('some rows have no user id. Pass missing="drop" to leave them out, or give every row an id')
+        return cap.admit(users)
 
     def aggregate(self, query: Query) -> Integers:
         """Return the exact integer total of a query over all rows."""
@@ -100,12 +105,14 @@ class _UserCap:
         self._seen: dict[Any, int] = {}
 
     def admit(self, users: Any) -> np.ndarray:
-        """Return which rows of a block are among their user's first `cap`."""
-        names, inverse, counts = np.unique(users, return_inverse=True, return_counts=True)
-        before = np.array([self._seen.get(name, 0) for name in names.tolist()], dtype=np.int64)
-        order = np.argsort(inverse, kind="stable")
-        starts = np.cumsum(counts) - counts
-        rank = np.empty(len(inverse), dtype=np.int64)
-        rank[order] = np.arange(len(inverse)) - np.repeat(starts, counts)
-        self._seen.update(zip(names.tolist(), np.minimum(before + counts, self.cap).tolist(), strict=True))
-        return before[inverse] + rank < self.cap
+        """Return which rows of a block are among their user's first `cap`; rows without an id are not."""
+        coded = users.dictionary_encode()
+        names = coded.dictionary.to_pylist()
+        code = coded.indices.fill_null(len(names)).to_numpy(zero_copy_only=False)
+        counts = np.bincount(code, minlength=len(names) + 1)
+        before = np.array([self._seen.get(name, 0) for name in names] + [self.cap], dtype=np.int64)
+        order = np.argsort(code, kind="stable")
+        rank = np.empty(len(code), dtype=np.int64)
+        rank[order] = np.arange(len(code)) - np.repeat(np.cumsum(counts) - counts, counts)
+        self._seen.update(zip(names, np.minimum(before + counts, self.cap)[:-1].tolist(), strict=True))
+        return before[code] + rank < self.cap

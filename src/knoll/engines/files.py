@@ -53,6 +53,11 @@ class FileEngine(Engine):
             raise DataError(f"the column of user ids in a file needs a name, not {user!r}")
         self._user: str | None = user
         header = self._open(None).schema.names
+        if self._format == "csv" and header and all(_is_number(name) for name in header if name):
+            raise DataError(
+                "the first line of the file holds numbers, not column names: add a header line, else its first record "
+                "would be taken, and published, as the names"
+            )
         doubled = sorted({name for name in header if header.count(name) > 1})
         names = [name for name in header if name != user] if columns is None else list(columns)
         wanted = names if user is None else [*names, user]
@@ -101,7 +106,7 @@ class FileEngine(Engine):
             for start in range(0, batch.num_rows, BLOCK_ROWS):
                 part = batch.slice(start, BLOCK_ROWS)
                 seen += part.num_rows
-                users = None if self._user is None else _ids(part.column(self._user))
+                users = None if self._user is None else self._read_safely(_as_text, part.column(self._user))
                 yield self._doubles(part), users, min(1.0, seen * per_row / whole)
 
     def _doubles(self, batch: Any) -> np.ndarray:
@@ -119,10 +124,13 @@ class FileEngine(Engine):
         kind: Any = self._format
         if kind == "csv":
             numbers = {name: pa.float64() for name in wanted or ()}
-            if self._user in numbers:
+            if self._user is not None:
                 numbers[self._user] = pa.string()
             kind = pa.dataset.CsvFileFormat(
-                parse_options=pa.csv.ParseOptions(delimiter=self._read_safely(_delimiter, self._files[0])),
+                parse_options=pa.csv.ParseOptions(
+                    delimiter=self._read_safely(_delimiter, self._files[0]),
+                    newlines_in_values=True,  # else a record's text could move where the next blocks begin
+                ),
                 convert_options=pa.csv.ConvertOptions(column_types=numbers, null_values=_MISSING),
                 read_options=pa.csv.ReadOptions(block_size=2**20),
             )
@@ -203,6 +211,14 @@ def _format(files: list[Path]) -> str:
     return kind
 
 
-def _ids(column: Any) -> np.ndarray:
-    """User ids of a batch as an array; rows without an id share one."""
-    return np.asarray(column.cast(pa.string()).fill_null("").to_numpy(zero_copy_only=False), dtype=str)
+def _as_text(column: Any) -> Any:
+    """User ids of a batch as text."""
+    return column.cast(pa.large_string())
+
+
+def _is_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True

@@ -31,7 +31,7 @@ def plot_clusters(model: Any, title: str | None = None) -> Figure:
     figure : matplotlib Figure
     """
     centres = model.cluster_centers_
-    names = [str(name) for name in getattr(model, "feature_names_in_", [f"x{j}" for j in range(centres.shape[1])])]
+    names = [_plain(name) for name in getattr(model, "feature_names_in_", [f"x{j}" for j in range(centres.shape[1])])]
     order = np.argsort(-model.cluster_sizes_, kind="stable")
     colours = matplotlib.colormaps["tab10" if len(order) <= 10 else "turbo"](np.linspace(0, 1, max(len(order), 10)))
     with matplotlib.rc_context(_STYLE):
@@ -40,7 +40,7 @@ def plot_clusters(model: Any, title: str | None = None) -> Figure:
         _draw_map(left, model, order, colours, names)
         _draw_profiles(right, model, order, colours, names)
         privacy = model.privacy_
-        head = title or f"{privacy.dataset}: {len(order)} clusters by {privacy.estimator}"
+        head = title or f"{_plain(privacy.dataset)}: {len(order)} clusters by {privacy.estimator}"
         figure.suptitle(head, x=0.01, ha="left", fontsize=14, fontweight="bold")
         foot = (
             f"epsilon = {privacy.epsilon:g}, delta = {privacy.delta:g}, {privacy.relation}. Error marks: privacy noise."
@@ -123,6 +123,11 @@ def _draw_profiles(axes: Axes, model: Any, order: np.ndarray, colours: np.ndarra
             bbox_to_anchor=(0.5, -0.1),
             ncols=min(4, len(order)),
         )
+
+
+def _plain(name: object) -> str:
+    """A name as it is, without dollars that would start mathematics."""
+    return str(name).replace("$", r"\$")
 
 
 def _two_columns(spread: np.ndarray) -> tuple[int, int | None]:

@@ -92,12 +92,27 @@ class Curator:
         self._dataset = self._ledger.dataset or dataset
         self._estimator = estimator
         self._entries: tuple[Entry, ...] = ()
-        self._ledger.admit(self._dataset, budget)
+        self._fit: int | None = None
 
     @property
     def share_left(self) -> float:
         """Fraction of the budget that is not spent."""
         return max(0.0, 1.0 - math.fsum(entry.share for entry in self._entries))
+
+    def __enter__(self) -> "Curator":
+        """Reserve the whole budget in the ledger, or refuse before anything is spent."""
+        self._begun()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Give back what was reserved and not spent."""
+        if self._fit is not None:
+            self._ledger.end(self._fit)
+
+    def _begun(self) -> int:
+        if self._fit is None:
+            self._fit = self._ledger.begin(self._dataset, self._budget, str(self._relation), str(self._unit))
+        return self._fit
 
     def release(self, query: Answerable, share: float) -> Released:
         """Answer one query with a share of the budget.
@@ -117,7 +132,7 @@ class Curator:
         source = noise_source.get()
         entry = self._plan(query, share, source)
         total = self._rows.aggregate(query)
-        self._ledger.record(line_now(self._dataset, self._estimator, self._budget, entry))
+        self._ledger.record(self._begun(), line_now(self._dataset, self._estimator, self._budget, entry))
         self._entries += (entry,)
         noisy = source.perturb(total * query.weights, self._budget.law, entry.scale)
         unit = np.broadcast_to(query.step / query.weights, query.shape)

@@ -2,16 +2,19 @@
 
 In memory by default. A file ledger is one SQLite database that any number of processes may share: a release is one
 immediate transaction that reads what the dataset has spent, compares with its cap and inserts the entry, so a cap holds
-whatever runs at once. The database uses a rollback journal with ``synchronous = EXTRA``: when `record` returns, the
-entry survives a crash of the process, the system or the power. The order of entries is their number, never their
-clock.
+whatever runs at once. A fit reserves its whole budget when it begins, so that it is refused then or not at all;
+what it did not spend is free again when it ends. A fit that was killed leaves its reservation standing, which only
+errs on the safe side, until `settle` (knoll ledger settle) says that nothing is running. The database uses a
+rollback journal with ``synchronous = EXTRA``: when `record` returns, the entry survives a crash of the process, the
+system or the power. The order of entries is their number, never their clock.
 """
 
+import os
 import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -24,13 +27,16 @@ from knoll.privacy.released import Entry
 
 UNNAMED = "unnamed data"
 _APPLICATION_ID = 0x6B6E6F6C  # "knol", in the database header
-_SCHEMA_VERSION = 1
+_SCHEMA_VERSION = 2
 _SCHEMA = """
 CREATE TABLE releases (
   id INTEGER PRIMARY KEY, time REAL NOT NULL, dataset TEXT NOT NULL, estimator TEXT NOT NULL, query TEXT NOT NULL,
   shape TEXT NOT NULL, share REAL NOT NULL, law TEXT NOT NULL, sensitivity REAL NOT NULL, scale REAL NOT NULL,
   mu_squared REAL NOT NULL, epsilon REAL NOT NULL, delta REAL NOT NULL, relation TEXT NOT NULL, unit TEXT NOT NULL,
-  noise TEXT NOT NULL, private INTEGER NOT NULL, budget_delta REAL NOT NULL);
+  noise TEXT NOT NULL, private INTEGER NOT NULL, budget_delta REAL NOT NULL, fit INTEGER NOT NULL);
+CREATE TABLE fits (
+  id INTEGER PRIMARY KEY, dataset TEXT NOT NULL, relation TEXT NOT NULL, unit TEXT NOT NULL, running INTEGER NOT NULL,
+  mu_squared REAL NOT NULL, epsilon REAL NOT NULL);
 CREATE INDEX releases_by_dataset ON releases (dataset);
 CREATE TABLE caps (dataset TEXT PRIMARY KEY, epsilon REAL NOT NULL, delta REAL NOT NULL);
 """
@@ -69,12 +75,16 @@ class Ledger(Protocol):
 
     dataset: str | None
 
-    def admit(self, dataset: str, budget: Budget) -> None:
-        """Refuse a fit whose whole budget would exceed the dataset's cap, before it spends anything."""
+    def begin(self, dataset: str, budget: Budget, relation: str, unit: str) -> int:
+        """Reserve the whole budget of a fit, or refuse it before it spends anything; return the number of the fit."""
         ...
 
-    def record(self, line: Line) -> None:
+    def record(self, fit: int, line: Line) -> None:
         """Write one release durably, or refuse it."""
+        ...
+
+    def end(self, fit: int) -> None:
+        """Give back what a fit reserved and did not spend."""
         ...
 
 
@@ -96,10 +106,14 @@ class MemoryLedger:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=threading.Lock())
 
-    def admit(self, dataset: str, budget: Budget) -> None:
+    def begin(self, dataset: str, budget: Budget, relation: str, unit: str) -> int:
         """Admit everything: a memory ledger has no caps."""
+        return 0
 
-    def record(self, line: Line) -> None:
+    def end(self, fit: int) -> None:
+        """Do nothing: a memory ledger reserves nothing."""
+
+    def record(self, fit: int, line: Line) -> None:
         """Append one release."""
         with self._lock:
             self.lines.append(line)
@@ -132,30 +146,45 @@ class FileLedger:
         self.dataset = dataset
         self._create()
 
-    def admit(self, dataset: str, budget: Budget) -> None:
-        """Refuse a fit whose whole budget would exceed the dataset's cap, before it spends anything."""
+    def begin(self, dataset: str, budget: Budget, relation: str, unit: str) -> int:
+        """Reserve the whole budget of a fit, or refuse it before it spends anything; return the number of the fit."""
+        cost = budget.cost(1.0)
         with self._transaction() as db:
-            _check_cap(db, dataset, budget.cost(1.0))
+            other = db.execute(
+                "SELECT relation, unit FROM fits WHERE dataset = ? AND (relation, unit) != (?, ?)",
+                (dataset, relation, unit),
+            ).fetchone()
+            if other:
+                raise LedgerError(
+                    f"{dataset!r} is accounted for per {other[1]} under {other[0]}; a fit per {unit} under {relation} "
+                    "cannot be added up with that. Use the same, or record it under another dataset name"
+                )
+            _check_cap(db, dataset, cost)
+            row = (dataset, relation, unit, cost.mu_squared, cost.epsilon)
+            number = db.execute("INSERT INTO fits VALUES (NULL, ?, ?, ?, 1, ?, ?)", row).lastrowid
+        assert number is not None
+        return number
 
-    def record(self, line: Line) -> None:
+    def record(self, fit: int, line: Line) -> None:
         """Check the cap and write the release in one transaction; durable on return."""
         entry, cost = line.entry, line.entry.cost
         shape = "x".join(map(str, entry.shape)) or "1"
-        row: list[float | str] = [
-            line.time,
-            line.dataset,
-            line.estimator,
-            entry.query,
-            shape,
-            entry.share,
-            entry.law,
-            entry.sensitivity,
-        ]
-        row += [entry.scale, cost.mu_squared, cost.epsilon, cost.delta, entry.relation, entry.unit, entry.noise]
-        row += [int(entry.private), line.budget_delta]
+        row: list[float | str] = [line.time, line.dataset, line.estimator, entry.query, shape, entry.share, entry.law]
+        row += [entry.sensitivity, entry.scale, cost.mu_squared, cost.epsilon, cost.delta, entry.relation, entry.unit]
+        row += [entry.noise, int(entry.private), line.budget_delta, fit]
         with self._transaction() as db:
-            _check_cap(db, line.dataset, cost)
+            _check_cap(db, line.dataset, cost, besides=fit)
             db.execute(f"INSERT INTO releases VALUES (NULL{', ?' * len(row)})", row)
+
+    def end(self, fit: int) -> None:
+        """Give back what a fit reserved and did not spend."""
+        with self._transaction() as db:
+            db.execute("UPDATE fits SET running = 0 WHERE id = ?", (fit,))
+
+    def settle(self, dataset: str) -> int:
+        """Give back the reservations of fits that were killed; call it when none is running. Return how many there were."""
+        with self._transaction() as db:
+            return db.execute("UPDATE fits SET running = 0 WHERE dataset = ? AND running", (dataset,)).rowcount
 
     def set_cap(self, dataset: str, cap: Budget) -> None:
         """Set the most that a dataset may spend over all fits; refused if it has spent more already."""
@@ -196,25 +225,36 @@ class FileLedger:
         return [_line(*row) for row in rows]
 
     def _create(self) -> None:
-        """Make the tables in a new file; refuse a file that is something else or damaged."""
-        with self._transaction(check=False) as db:
-            application, version = (db.execute(f"PRAGMA {n}").fetchone()[0] for n in ("application_id", "user_version"))
-            tables = db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
-            if application == 0 and tables == 0:
-                for statement in _SCHEMA.split(";"):
-                    db.execute(statement)
-                db.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-                db.execute(f"PRAGMA user_version = {_SCHEMA_VERSION}")
-            elif (application, version) != (_APPLICATION_ID, _SCHEMA_VERSION):
-                raise LedgerError(f"{self.path} is a database, but not a knoll ledger of version {_SCHEMA_VERSION}")
+        """Put a complete new ledger in place in one step, or check the one that is there."""
+        if not self.path.exists():
+            draft = self.path.with_name(f".{self.path.name}.{os.getpid()}-{threading.get_ident()}.new")
+            try:
+                with closing(sqlite3.connect(draft, isolation_level=None)) as db:
+                    db.executescript(
+                        f"PRAGMA synchronous = EXTRA; BEGIN; {_SCHEMA} PRAGMA application_id = {_APPLICATION_ID}; "
+                        f"PRAGMA user_version = {_SCHEMA_VERSION}; COMMIT;"
+                    )
+                with suppress(FileExistsError):  # another process was quicker: use its ledger
+                    os.link(draft, self.path)
+            except (sqlite3.Error, OSError) as error:
+                raise LedgerError(f"cannot make the ledger {self.path}: {error}; nothing was released") from error
+            finally:
+                draft.unlink(missing_ok=True)
+        with self._transaction() as db:
+            found = tuple(db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+            if found != (_APPLICATION_ID, _SCHEMA_VERSION):
+                raise LedgerError(
+                    f"{self.path} is not a knoll ledger of version {_SCHEMA_VERSION} (or was emptied: restore it from "
+                    "a backup, never start afresh under the same name)"
+                )
             damage = db.execute("PRAGMA quick_check(1)").fetchone()[0]
             if damage != "ok":
                 raise LedgerError(f"{self.path} is damaged ({damage}); restore it from a backup, never start afresh")
 
     @contextmanager
-    def _transaction(self, *, check: bool = True) -> Iterator[sqlite3.Connection]:
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
         """One immediate transaction on a connection of its own, so that forks and threads share nothing."""
-        if check and not self.path.exists():
+        if not self.path.exists():
             raise LedgerError(f"{self.path} has gone; restore it from a backup")
         try:
             with closing(sqlite3.connect(self.path, timeout=60.0, isolation_level=None)) as db:
@@ -244,16 +284,28 @@ def line_now(dataset: str, estimator: str, budget: Budget, entry: Entry) -> Line
     return Line(time.time(), dataset, estimator, budget.delta, entry)
 
 
-def _check_cap(db: sqlite3.Connection, dataset: str, cost: Cost) -> None:
+def _check_cap(db: sqlite3.Connection, dataset: str, cost: Cost, besides: int = 0) -> None:
+    """Refuse a cost that would exceed the cap, counting what running fits (`besides` this one) have reserved."""
     cap = _cap(db, dataset)
     if cap is None:
         return
     spent = _spent(db, dataset)
-    if (spent + cost).epsilon_at(cap.delta) > cap.epsilon:
+    if (spent + _reserved(db, dataset, besides) + cost).epsilon_at(cap.delta) > cap.epsilon:
         raise CapExceededError(
-            f"the cap of {dataset!r} is {cap}; epsilon = {spent.epsilon_at(cap.delta):.6g} is spent and this would "
-            f"exceed it. Ask for less, or have the cap raised: knoll ledger cap"
+            f"the cap of {dataset!r} is {cap}; epsilon = {spent.epsilon_at(cap.delta):.6g} is spent, and this would "
+            "exceed it (running fits have reserved their part). Ask for less, or have the cap raised: knoll ledger cap"
         )
+
+
+def _reserved(db: sqlite3.Connection, dataset: str, besides: int) -> Cost:
+    """What running fits have reserved and not yet spent."""
+    row = db.execute(
+        "SELECT TOTAL(MAX(0, f.mu_squared - COALESCE(r.mu, 0))), TOTAL(MAX(0, f.epsilon - COALESCE(r.eps, 0))) "
+        "FROM fits f LEFT JOIN (SELECT fit, SUM(mu_squared) AS mu, SUM(epsilon) AS eps FROM releases GROUP BY fit) r "
+        "ON r.fit = f.id WHERE f.dataset = ? AND f.running AND f.id != ?",
+        (dataset, besides),
+    ).fetchone()
+    return Cost(*row)
 
 
 def _cap(db: sqlite3.Connection, dataset: str) -> Budget | None:

@@ -177,8 +177,8 @@ def _points(
 ) -> Iterator[Integers]:
     """Yield `size` points of the fine lattice by rejection: a magnitude, and a sign in bit 62.
 
-    A rejected trial, in a layer or in the tail, is dropped and the layer chosen anew: the masses of the table are those of
-    the envelope, so that is what makes the accepted points follow the density.
+    A rejected trial, in a layer or in the tail, is dropped and the layer chosen anew: the masses of the table are
+    those of the envelope, so that is what makes the accepted points follow the density.
     """
     while size > 0:
         trials = min(int(1.15 * size) + 8, _CHUNK)

@@ -82,7 +82,7 @@ class Box:
         for j, (low, high) in enumerate(zip(self.lower, self.upper, strict=True)):
             if not low < high:
                 raise BoundsError(f"bounds of column {self._name(j)}: lower {low:g} is not below upper {high:g}")
-            if not (high / 2 - low / 2) / UNIT > 1e-300 or not high / 2 - low / 2 > 1e-12 * max(abs(low), abs(high)):
+            if not high / 2 - low / 2 > max(1e-100, 1e-12 * max(abs(low), abs(high))):
                 raise BoundsError(
                     f"bounds of column {self._name(j)}: {low!r} and {high!r} are too close to compute with"
                 )
@@ -274,6 +274,11 @@ def domain_from(bounds: Any, n_columns: int, names: Sequence[str] | None = None)
     if isinstance(bounds, Box | Ball):
         if bounds.n_columns != n_columns:
             raise BoundsError(f"bounds are for {bounds.n_columns} columns; the data has {n_columns}")
+        if bounds.names is not None and known is not None and tuple(bounds.names) != known:
+            raise BoundsError(
+                f"bounds are for the columns {', '.join(bounds.names[:20])}; the data has {', '.join(known[:20])}, in "
+                "this order. A dict of bounds by column is matched by name"
+            )
         return bounds
     if isinstance(bounds, Mapping):
         lower, upper = _by_column(bounds, n_columns, known)

@@ -27,7 +27,7 @@ class Nearest:
     Parameters
     ----------
     centres : array of shape (n_cells, n_columns)
-        Public points.
+        Public points; moved into the domain.
     domain : Box, Ball or Projected
         Records are clipped to it before distances are taken.
     scales : array of shape (n_columns,), optional
@@ -43,8 +43,8 @@ class Nearest:
     def __init__(
         self, centres: npt.ArrayLike, domain: Box | Ball | Projected, scales: Floats | Sequence[float] | None = None
     ) -> None:
-        self.centres = np.array(centres, dtype=np.float64)
         self.domain = domain
+        self.centres = domain.clip(np.array(centres, dtype=np.float64))
         self.scales = np.ones(domain.n_columns) if scales is None else np.asarray(scales, dtype=np.float64)
         self.unit = float(np.max(domain.half / self.scales)) / UNIT
         """Worth of a step of the metric grid, in the metric's units."""
@@ -77,8 +77,9 @@ class Nearest:
         self._coarse = 0
         while UNIT / 2**self._coarse > limit:
             self._coarse += 1
+        most = UNIT // 2**self._coarse
         grid = np.rint((self.centres - self.domain.centre) / (self.steps * 2**self._coarse))
-        self._grid = np.clip(grid, -limit, limit)
+        self._grid = np.clip(grid, -most, most)
         squares = np.square(self._grid).sum(axis=1)
         self._slope = -2.0 * self._tag * self._grid
         self._offset = (self._tag * squares + np.arange(k))[:, None]

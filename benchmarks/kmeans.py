@@ -91,8 +91,11 @@ def main() -> None:
     methods = [name for name in options.methods.split(",") if hasattr(knoll, name)]
     names = options.data.split(",") if options.data else list(QUICK) if options.quick else None
     sets = list(datasets(names))
-    print(f"{len(sets)} datasets, {runs} runs of {', '.join(methods)}:", ", ".join(name for name, *_ in sets),
-    flush=True) results = {} for name, X, k in track(sets, description="datasets"):
+    print(
+        f"{len(sets)} datasets, {runs} runs of {', '.join(methods)}:", ", ".join(name for name, *_ in sets), flush=True
+    )
+    results = {}
+    for name, X, k in track(sets, description="datasets"):
         results[name] = losses(X, k, methods, runs)
         areas = {m: f"{auc(results[name][m]['losses'])[0]:.4g}" for m in methods}
         print(name, X.shape, k, f"non-private {results[name]['non-private']:.4g}", areas, flush=True)

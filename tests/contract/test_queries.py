@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knoll.privacy import Relation
-from tests.contract.registry import QUERIES, interesting_points
+from tests.contract.registry import NOT_TIGHT, QUERIES, interesting_points
 
 CASES = [pytest.param(query, d, id=name) for name, (query, d) in QUERIES.items()]
 PAIRS = [pytest.param(r, n, id=f"{r}-l{n}") for r in Relation for n in (1, 2)]
@@ -29,6 +29,7 @@ def coordinate(query, d):
         getattr(query, "cells", None), "domain", None
     )
     domain = getattr(domain, "source", domain)
+    domain = query.frame.domain if hasattr(query, "frame") else domain
     special = [0.0, -0.0, np.nan, np.inf, -np.inf, 1e300, -1e300, 5e-324]
     if domain is not None:
         low, high = domain.centre - domain.half, domain.centre + domain.half
@@ -67,7 +68,8 @@ def test_declared_sensitivity_is_tight(query, d, relation, norm, rng):
         reached = np.linalg.norm(moved, norm, axis=1).max()
     declared = query.sensitivity(relation, norm)
     assert reached <= declared
-    assert reached >= 0.9 * declared
+    if (query.name, str(relation), norm) not in NOT_TIGHT:
+        assert reached >= 0.9 * declared
 
 
 @pytest.mark.parametrize(("query", "d"), CASES)

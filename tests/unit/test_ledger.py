@@ -130,14 +130,14 @@ def test_two_hundred_kills_leave_no_release_unrecorded(tmp_path):
         child = FORK.Process(target=_fit_until_killed, args=(path, write))
         child.start()
         os.close(write)
-        time.sleep(chance.uniform(0.0, 0.05))
+        time.sleep(chance.uniform(0.0, 0.1))
         os.kill(child.pid, signal.SIGKILL)
         child.join()
         while chunk := os.read(read, 65536):
             drawn += len(chunk)
         os.close(read)
     recorded = FileLedger(path).spend("d").releases
-    assert drawn > 200  # the children did work
+    assert drawn > 100  # the children did work
     assert drawn <= recorded <= drawn + 200  # at most one wasted entry a kill
 
 

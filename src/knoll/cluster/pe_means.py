@@ -127,7 +127,7 @@ class PEMeans(PrivateCenters):
         each = (
             share * room.curator.share_left / (share + (LIFT_SHARE if isinstance(domain, Projected) else 0.0)) / steps
         )
-        wanted = n / 5 if self.preset == "paper" else min(n**0.5, 256.0)
+        wanted = n / 5 if self.preset == "paper" else min(n**0.5, 160.0)
         variations = int(min(max(wanted, 4.0), MOST_CANDIDATES / k))
         unit = np.ones(domain.n_columns) if scales is None else scales
         population = uniform_points(domain, k * (variations + 1), rng)

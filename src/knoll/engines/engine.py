@@ -1,7 +1,10 @@
 """Where rows live. An engine sums queries over its rows, block by block, and knows nothing of noise or budgets."""
 
+import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from typing import Any, Literal
 
@@ -15,6 +18,8 @@ from knoll.queries.query import Floats, Integers, Query
 
 BLOCK_ROWS = 16384
 """Rows summed at a time: intermediate arrays stay in cache, and sums of a block stay exact in doubles."""
+
+_MOST_THREADS = 4
 
 Missing = Literal["refuse", "drop"]
 Block = tuple[Floats, Any, float]
@@ -85,10 +90,26 @@ class Engine(ABC):
         """Return the exact integer total of a query over all rows."""
         total = np.zeros(query.shape, dtype=np.int64)
         with _linear_algebra().limit(limits=1, user_api="blas"):  # blocks are too small to share among threads
-            for rows, done in self.blocks():
-                total += query.summarise(rows)
+            for part, done in _in_threads(query.summarise, self.blocks()):
+                total += part
                 progress.report(query.name, done)
         return total
+
+
+def _in_threads(
+    work: Callable[[Floats], Integers], blocks: Iterator[tuple[Floats, float]]
+) -> Iterator[tuple[Integers, float]]:
+    """Yield the totals of blocks in order, a few of them summed at once: numpy leaves the interpreter to others."""
+    workers = min(os.cpu_count() or 1, _MOST_THREADS)
+    with ThreadPoolExecutor(workers, thread_name_prefix="knoll-sum") as pool:
+        waiting: deque[tuple[Future[Integers], float]] = deque()
+        for rows, done in blocks:
+            waiting.append((pool.submit(work, rows), done))
+            if len(waiting) > workers:
+                part, fraction = waiting.popleft()
+                yield part.result(), fraction
+        for part, fraction in waiting:
+            yield part.result(), fraction
 
 
 @cache

@@ -139,6 +139,18 @@ class Curator:
         spread = standard_deviation(self._budget.law, entry.scale)
         return Released(np.asarray(noisy * unit), np.asarray(spread * unit), query.name, share, self._budget.law)
 
+    def stderr(self, query: Answerable, share: float) -> Floats:
+        """Return the standard error that a release would have. Looks at no record and spends nothing."""
+        scale = self._scale(query, share)[1]
+        return np.asarray(
+            standard_deviation(self._budget.law, scale) * np.broadcast_to(query.step / query.weights, query.shape)
+        )
+
+    def _scale(self, query: Answerable, share: float) -> tuple[float, float]:
+        """Return a query's sensitivity, in grid units, and the noise scale that a share of the budget buys for it."""
+        sensitivity = self._unit.cap * query.sensitivity(self._relation, self._budget.norm)
+        return sensitivity, sensitivity / self._budget.ratio(min(share, 1.0))
+
     def statement(self, assumed_public: tuple[str, ...] = ()) -> Privacy:
         """Recompute the composition of all releases, confirm that it is within budget, and state it."""
         spent = recheck(self._budget, self._entries)
@@ -163,8 +175,7 @@ class Curator:
                 f"{query.name!r} asks for {share:.4g} of the budget, and {self.share_left:.4g} is left"
             )
         budget, cap = self._budget, self._unit.cap
-        sensitivity = cap * query.sensitivity(self._relation, budget.norm)
-        scale = sensitivity / budget.ratio(min(share, 1.0))
+        sensitivity, scale = self._scale(query, share)
         if scale > MAX_SCALE:
             raise PrivacyError(
                 f"{query.name!r} at this share of {budget} needs more noise than 64-bit sums hold; raise epsilon or "

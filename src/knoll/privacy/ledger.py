@@ -182,7 +182,7 @@ class FileLedger:
             db.execute("UPDATE fits SET running = 0 WHERE id = ?", (fit,))
 
     def settle(self, dataset: str) -> int:
-        """Give back the reservations of fits that were killed; call it when none is running. Return how many there were."""
+        """Give back the reservations of fits that were killed, when none is running; return how many there were."""
         with self._transaction() as db:
             return db.execute("UPDATE fits SET running = 0 WHERE dataset = ? AND running", (dataset,)).rowcount
 

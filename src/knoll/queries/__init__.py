@@ -7,6 +7,7 @@ from knoll.queries.moments import CellDisplacements, CellMoments, CellSecondMome
 from knoll.queries.nearest import Nearest, TwoLevel
 from knoll.queries.projection import Projected, random_hyperplanes, random_projection
 from knoll.queries.query import Query
+from knoll.queries.shapes import CellShapes, Frame, ScatterMatrix
 from knoll.queries.votes import ColumnHistograms, GridHistogram, NearestVotes, TreeCounts
 
 __all__ = [
@@ -15,14 +16,17 @@ __all__ = [
     "CellDisplacements",
     "CellMoments",
     "CellSecondMoments",
+    "CellShapes",
     "ColumnHistograms",
     "Count",
     "Domain",
+    "Frame",
     "GridHistogram",
     "Nearest",
     "NearestVotes",
     "Projected",
     "Query",
+    "ScatterMatrix",
     "SplitTree",
     "TreeCounts",
     "TwoLevel",

@@ -237,7 +237,7 @@ def clip_to_ball(grid: Floats, radius: int) -> Floats:
     Squared lengths are sums of integers below 2^53, exact in any order. The factor is lowered by 2^-40, more than
     all its roundings, so the cut vector is no longer than `radius`.
     """
-    squares = np.square(grid).sum(axis=1)
+    squares = np.einsum("ij,ij->i", grid, grid)
     outside = squares > float(radius) ** 2
     if outside.any():
         factor = np.sqrt(squares[outside])

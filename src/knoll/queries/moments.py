@@ -200,20 +200,19 @@ class CellSecondMoments(Query):
         return max(apart, fine * within * (1 + 2.0**-16))
 
 
-def add_by_cell(labels: Integers, grid: Floats, n_cells: int) -> Integers:
-    """Return (count, sum) per cell, leaving out records of no cell (-1).
+def add_by_cell(labels: Integers, grid: Floats, n_cells: int, *more: Floats) -> Integers:
+    """Return (count, sums) per cell, leaving out records of no cell (-1).
 
     Sums of a block of integers below 2^53 are exact in doubles, in any order.
     """
-    if (labels < 0).any():
+    parts = [grid, *more]
+    if labels.size and labels.min() < 0:
         inside = labels >= 0
-        labels, grid = labels[inside], grid[inside]
+        labels, parts = labels[inside], [part[inside] for part in parts]
     rows = len(labels)
     pick = csc_array((np.ones(rows), labels, np.arange(rows + 1)), shape=(n_cells, rows))
-    total = np.empty((n_cells, 1 + grid.shape[1]), dtype=np.int64)
-    total[:, 0] = np.bincount(labels, minlength=n_cells)
-    total[:, 1:] = pick @ grid
-    return total
+    counts = np.bincount(labels, minlength=n_cells)[:, None]
+    return np.hstack([counts, *((pick @ part).astype(np.int64) for part in parts)])
 
 
 def _column_weights(domain: Box | Ball, scales: Floats) -> Integers:

@@ -1,0 +1,190 @@
+"""knoll's own k-means: a tree of released shapes, weighted k-means on it, and noise-aware Lloyd steps.
+
+    root    release count, mean and variance of everything
+    axes    if the bounds are many-dimensional: release the scatter matrix, rotate to its axes, search the clear ones
+    tree    release the shapes of cells, level by level, halving large wide ones                    (moment_tree.py)
+    solve   weighted k-means on points sampled from the released leaves: free                       (refine.py)
+    refine  Lloyd steps on clipped displacements from the centres, shrunk by their noise, with the rest of the budget
+
+Every release is one query: a record lies in one cell and adds (count, displacement, squares) to it, clipped to that
+cell's own ellipsoid. Schedules depend on released values, k, the bounds and the noise, never on the data.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from knoll.cluster.centers import PrivateCenters, documented
+from knoll.cluster.means import CellMeans
+from knoll.cluster.moment_tree import Leaf, grow, release_root
+from knoll.cluster.refine import STEP, Centres, refine, solve, synthetic_points
+from knoll.cluster.shape import effective, ellipsoid
+from knoll.estimator import Room
+from knoll.privacy import Curator, Shares
+from knoll.queries import Ball, Frame, Projected, ScatterMatrix
+
+ROTATE_FROM, MOST_AXES = 12, 12  # rotate if the bounds have so many effective dimensions; axes kept for the search
+MOST_ROTATED = 400  # columns up to which a scatter matrix is released: it has d (d + 1) / 2 entries
+STEPS, MOST_STEPS = 0.3, 10
+
+
+@dataclass(frozen=True)
+class KMeansShares(Shares):
+    """Shares of the budget; the axes' share goes to the steps if there is no rotation."""
+
+    root: float = 0.05
+    axes: float = 0.12
+    tails: float = 0.03
+    tree: float = 0.32
+    steps: float = 0.48
+
+
+@documented
+class KMeans(PrivateCenters):
+    """K-means under differential privacy, with nothing to tune.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Notes
+    -----
+    **Privacy.** Releases of `CellShapes` (one for the root, one for tails if there are any, one per level of a
+    tree, one per step) and, for bounds of 12 or more effective dimensions, one `ScatterMatrix`. Their number
+    depends on released values and public parameters. Assumed public: the parameters, given bounds, column names,
+    and under the two replace relations the number of records.
+
+    Examples
+    --------
+    >>> import knoll
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs(20_000, 2, centers=[[-5, 0], [5, 0]], random_state=0)
+    >>> model = knoll.KMeans(2, epsilon=1.0, bounds=(-10, 10), random_state=0).fit(X)
+    >>> sorted(model.cluster_centers_[:, 0].round(0).tolist())
+    [-5.0, 5.0]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        bounds: Any = None,
+        scale_by_bounds: bool = False,
+        relation: str = "add_remove",
+        unit: Any = None,
+        missing: str = "refuse",
+        ledger: Any = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ):
+        self.n_clusters = n_clusters
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.scale_by_bounds = scale_by_bounds
+        self.relation = relation
+        self.unit = unit
+        self.missing = missing
+        self.ledger = ledger
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
+        curator, frame, shares = room.curator, Frame(room.domain, room.scales), KMeansShares()
+        whole = curator.share_left
+        root = release_root(curator, shares.root * whole, frame, _reach(room))
+        rotation = None
+        if effective(frame.half) >= ROTATE_FROM and frame.n_columns <= MOST_ROTATED:
+            rotation = principal_axes(curator, shares.axes * whole, frame, root)
+            frame, root = rotation.frame(room), rotation.turn(root)
+        steps = _steps(curator, frame, root, k, whole)
+
+        search, seed = (frame, root) if rotation is None else (rotation.search(room), rotation.clear(root))
+        leaves = grow(curator, search, seed, k, (shares.tails * whole, shares.tree * whole))
+        centres = solve(*synthetic_points(leaves, seed, k, rng), k, rng)
+        if rotation is not None:
+            centres = rotation.lift(centres, root)
+        found = refine(curator, curator.share_left, steps, frame, centres, root.lower[0], root.upper[0])
+        if rotation is None:
+            at = frame.outside(found.centres)
+            stderr = found.stderr * room.scales
+        else:
+            at = room.domain.centre + found.centres @ rotation.axes * room.scales
+            with np.errstate(invalid="ignore"):
+                stderr = np.sqrt(np.square(found.stderr) @ np.square(rotation.axes)) * room.scales
+            stderr[~found.seen] = np.inf
+        return CellMeans(room.domain.clip(at), stderr, found.counts, found.counts_stderr, found.seen)
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """Released principal axes (rows), the variances along them, and how many stand out from the noise."""
+
+    axes: np.ndarray
+    variance: np.ndarray
+    clear_axes: int
+
+    def frame(self, room: Room) -> Frame:
+        """All axes, for the steps."""
+        return Frame(Projected(room.domain, self.axes, _reach(room), room.scales))
+
+    def search(self, room: Room) -> Frame:
+        """The axes that stand out, for the tree."""
+        return Frame(Projected(room.domain, self.axes[: self.clear_axes], _reach(room), room.scales))
+
+    def turn(self, root: Leaf) -> Leaf:
+        """Return the root in the new axes."""
+        half = np.abs(self.axes) @ root.upper[0]
+        variance = np.maximum(self.variance, max(0.05 * root.variance.mean(), 1e-300))
+        mean = np.clip(self.axes @ root.mean[0], -half, half)
+        return Leaf(root.nodes, root.count, root.count_variance, mean[None], variance[None], -half[None], half[None])
+
+    def clear(self, root: Leaf) -> Leaf:
+        """Return a turned root in the axes that stand out."""
+        q = self.clear_axes
+        columns = (root.mean[:, :q], root.variance[:, :q], root.lower[:, :q], root.upper[:, :q])
+        return Leaf(root.nodes, root.count, root.count_variance, *columns)
+
+    def lift(self, centres: Centres, root: Leaf) -> Centres:
+        """Give centres of the search the other axes: the mean, and the variance of everything."""
+        k, q = centres.at.shape
+        rest = root.variance[0, q:]
+        rest = np.maximum(rest, 0.3 * rest.mean()) if len(rest) else rest
+        at = np.hstack([centres.at, np.tile(root.mean[0, q:], (k, 1))])
+        return Centres(at, np.hstack([centres.variance, np.tile(rest, (k, 1))]), centres.weight)
+
+
+def principal_axes(curator: Curator, share: float, frame: Frame, root: Leaf) -> Rotation:
+    """Release the scatter matrix about the released mean; count the eigenvalues above the noise's spectral edge."""
+    axes, radius = ellipsoid(root.variance[0])
+    query = ScatterMatrix(frame, root.mean[0], axes, float(radius))
+    released = curator.release(query, share)
+    n = root.count[0]
+    values, vectors = np.linalg.eigh(query.matrix(released.value) / n)
+    size = radius / axes
+    unit = float(released.stderr[0]) / size[0] ** 2
+    edge = 2**0.5 * unit / n * float(np.sqrt((size**2).sum() * (size**2).max()))
+    clear = int(np.clip((values > edge).sum(), 1, MOST_AXES))
+    return Rotation(vectors[:, ::-1].T.copy(), values[::-1].copy(), clear)
+
+
+def _reach(room: Room) -> float:
+    """Length of the longest record from the middle, in the metric."""
+    widths = room.domain.half / room.scales
+    return float(widths.max()) if isinstance(room.domain, Ball) else float(np.linalg.norm(widths))
+
+
+def _steps(curator: Curator, frame: Frame, root: Leaf, k: int, whole: float) -> int:
+    """Lloyd steps that the noise allows: few for small clusters in many dimensions."""
+    resolution = root.count[0] * (STEP.count**2 + 1 + STEP.squares**2) ** 0.5 / STEP.noise(curator, frame, whole) / k
+    dims = float(effective(np.sqrt(root.variance[0])))
+    return int(np.clip(round(STEPS * resolution / dims**0.5), 1, MOST_STEPS))

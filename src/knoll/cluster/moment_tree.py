@@ -1,0 +1,182 @@
+"""A tree of released shapes: where the records are, how many, and how spread out, cell by cell.
+
+root:   count, mean and variance of everything, from the public bounds
+tails:  a core, and a cell for every side of every column with room far from the mean (rare outlying groups)
+levels: halve the cells that are large and wide at the mean of their widest column;
+        release the shapes of all cells, old ones too, and fuse them with what is known
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from knoll.cluster.shape import Asking, Shapes, ellipsoid
+from knoll.privacy import Curator
+from knoll.queries import Frame, SplitTree
+
+ROOT = Asking(count=1.0, squares=0.7, bias=0.0)
+TREE = Asking(count=1.0, squares=0.5, bias=1e-2)
+LEVEL_GROWTH = 1.3  # later levels get more budget
+MORE_LEVELS = 5  # at most this many levels more than log2(k)
+SPLIT_NOISE = 6.0  # split a cell only if its count is this many standard errors of the next level's counts
+SPLIT_GAIN = 1 / 32  # ... and its count * variance is this fraction of the average per cluster
+TAIL = 4.0  # tails start this many standard deviations, and half the room, from the mean
+HALF_MEAN, HALF_VARIANCE = 0.8, 0.36  # of one half of a Gaussian
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """Cells of a tree: nodes, counts and their noise variances, means, variances per column, boxes."""
+
+    nodes: np.ndarray
+    count: np.ndarray
+    count_variance: np.ndarray
+    mean: np.ndarray
+    variance: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+    def take(self, which: np.ndarray) -> "Leaf":
+        """Return some of the cells."""
+        return Leaf(*(getattr(self, name)[which] for name in self.__dataclass_fields__))
+
+    def join(self, *others: "Leaf") -> "Leaf":
+        """Return these cells and others."""
+        parts = (self, *others)
+        return Leaf(*(np.concatenate([getattr(part, name) for part in parts]) for name in self.__dataclass_fields__))
+
+
+def release_root(curator: Curator, share: float, frame: Frame, reach: float) -> Leaf:
+    """Release count, mean and variances of all records.
+
+    The mean is shrunk towards the middle by empirical Bayes, the variances towards a common fraction of the bounds'
+    widths, which is known far better than each of them.
+    """
+    half = frame.half
+    axes = 1 / np.sqrt(half)
+    radius = min(float(np.linalg.norm(axes * half)), float(axes.max()) * reach)
+    whole = SplitTree(frame.domain)
+    seen = ROOT.ask(curator, share, whole, frame, np.zeros((1, len(half))), axes[None], np.array([radius]))
+    n = max(float(seen.count[0]), 1.0)
+    moved, noise = seen.sums[0] / n, (seen.sums_sd[0] / n) ** 2
+    prior = np.clip((moved**2 - noise).sum() / (half**2).sum(), 0.05**2, 0.5**2) * half**2
+    guess = (half / 3) ** 2
+    total = max(float((seen.squares[0] / n - moved**2).sum()), float(np.linalg.norm(seen.squares_sd[0])) / n)
+    guess = guess * np.clip(total / guess.sum(), 1e-6, min(1.0, reach**2 / guess.sum()))
+    variance = np.clip(seen.variance(guess, 1.0, np.array([[n]]))[0], 1e-2 * guess, half**2)
+    mean = np.clip(prior / (prior + noise) * moved, -half, half)
+    count_variance = np.array([seen.count_sd**2])
+    return Leaf(np.array([0]), np.array([n]), count_variance, mean[None], variance[None], -half[None], half[None])
+
+
+def grow(curator: Curator, frame: Frame, root: Leaf, k: int, shares: tuple[float, float]) -> Leaf:
+    """Return the leaves of a tree grown from a root, with shares for the tails and for the levels."""
+    tree = SplitTree(frame.domain)
+    cells = first_cells(tree, frame, root)
+    tails_share, tree_share = shares
+    if len(cells.nodes) > 1:
+        cells = observe(curator, tails_share, tree, frame, cells, None)
+    else:
+        tree_share += tails_share
+    unit = TREE.noise(curator, frame, tree_share)
+    depth = round(math.log2(max(root.count[0] * 1.5 / unit / 8, 1.0))) + 2
+    depth = int(np.clip(depth, 1, MORE_LEVELS + math.ceil(math.log2(k)) if k > 1 else MORE_LEVELS))
+    levels = LEVEL_GROWTH ** np.arange(depth)
+    for share in (levels * (tree_share / levels.sum())).tolist():
+        next_sd = TREE.noise(curator, frame, share) / TREE.count
+        gain = np.maximum(cells.count, 0) * cells.variance.max(axis=1)
+        chosen = (cells.count > SPLIT_NOISE * next_sd) & (gain > SPLIT_GAIN * gain.sum() / k)
+        parents = cells.take(chosen)
+        cells = cells.take(~chosen).join(*halve(tree, frame, parents))
+        cells = observe(curator, share, tree, frame, cells, parents)
+    return cells
+
+
+def first_cells(tree: SplitTree, frame: Frame, root: Leaf) -> Leaf:
+    """Return a core and its tails, cut off one after the other."""
+    mean, sd, lower, upper = root.mean[0], np.sqrt(root.variance[0]), root.lower[0], root.upper[0]
+    core, tails = root, []
+    for side, room in ((-1, mean - lower), (1, upper - mean)):
+        start = np.maximum(room / 2, TAIL * sd)
+        for j in np.flatnonzero(start < 0.8 * room):
+            cut = mean[j] + side * start[j]
+            children = tree.split(int(core.nodes[0]), int(j), float(cut / frame.steps[j]))
+            inner, outer = ("upper", "lower") if side > 0 else ("lower", "upper")
+            tails.append(_tail(root, int(j), cut, outer, children[side > 0]))
+            core = _with(replace(core, nodes=np.array([children[side < 0]])), inner, int(j), cut)
+    if tails:
+        core = replace(core, count_variance=1e6 * core.count_variance)
+    return core.join(*tails) if tails else core
+
+
+def _tail(root: Leaf, j: int, cut: float, side: str, node: int) -> Leaf:
+    """Return the cell beyond a cut, of which nothing is known yet."""
+    tail = _with(replace(root, nodes=np.array([node]), count=np.ones(1), count_variance=np.full(1, 1e12)), side, j, cut)
+    low, high = tail.lower[0, j], tail.upper[0, j]
+    return _with(_with(tail, "mean", j, (low + high) / 2), "variance", j, (high - low) ** 2 / 12)
+
+
+def _with(cell: Leaf, name: str, j: int, value: float) -> Leaf:
+    """Return a copy of one cell with one entry changed."""
+    changed = getattr(cell, name).copy()
+    changed[0, j] = value
+    return replace(cell, **{name: changed})
+
+
+def halve(tree: SplitTree, frame: Frame, parents: Leaf) -> tuple[Leaf, Leaf]:
+    """Split cells at the mean of their widest column; predict the halves as those of a Gaussian."""
+    row, axis = np.arange(len(parents.nodes)), parents.variance.argmax(axis=1)
+    at, s = parents.mean[row, axis], np.sqrt(parents.variance[row, axis])
+    children = [
+        tree.split(int(node), int(j), float(cut / frame.steps[j]))
+        for node, j, cut in zip(parents.nodes, axis, at, strict=True)
+    ]
+    halves = []
+    for side, name in ((0, "upper"), (1, "lower")):
+        mean, variance, wall = parents.mean.copy(), parents.variance.copy(), getattr(parents, name).copy()
+        limit = parents.lower[row, axis] if side == 0 else parents.upper[row, axis]
+        moved = at + (HALF_MEAN if side else -HALF_MEAN) * s
+        mean[row, axis] = np.maximum(moved, (limit + at) / 2) if side == 0 else np.minimum(moved, (limit + at) / 2)
+        variance[row, axis] *= HALF_VARIANCE
+        wall[row, axis] = at
+        nodes = np.array([pair[side] for pair in children], dtype=np.int64)
+        halves.append(replace(parents, nodes=nodes, mean=mean, variance=variance, **{name: wall}))
+    return halves[0], halves[1]
+
+
+def observe(curator: Curator, share: float, tree: SplitTree, frame: Frame, cells: Leaf, parents: Leaf | None) -> Leaf:
+    """Release the shapes of all cells and fuse them with what is known; the last cells are halves of `parents`."""
+    tree.open(cells.nodes.tolist())
+    m, p = len(cells.nodes), 0 if parents is None else len(parents.nodes)
+    fresh = np.arange(m) >= m - 2 * p
+    noise = TREE.noise(curator, frame, share)
+    width = np.maximum(cells.upper - cells.lower, 1e-300)
+    axes, radii = ellipsoid(cells.variance, cells.count * np.where(fresh, 0.5, 1.0), noise, TREE.bias)
+    radii = np.minimum(radii, np.linalg.norm(axes * width, axis=1))
+    seen = TREE.ask(curator, share, tree, frame, cells.mean, axes, radii)
+    count, count_variance = fuse_counts(seen, cells, parents)
+    n = np.maximum(count, seen.count_sd)[:, None]
+    prior = cells.variance * np.where(fresh, 0.3, 0.1)[:, None]
+    mean = cells.mean + prior / (prior + (seen.sums_sd / n) ** 2) * seen.sums / n
+    floor, ceiling = 0.05 * cells.variance, np.maximum(width**2 / 4, 1e-300)
+    variance = np.clip(seen.variance(cells.variance, 0.7, n), np.minimum(floor, ceiling), ceiling)
+    mean = np.clip(mean, cells.lower, cells.upper)
+    return replace(cells, count=count, count_variance=count_variance, mean=mean, variance=variance)
+
+
+def fuse_counts(seen: Shapes, cells: Leaf, parents: Leaf | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return counts and variances: old cells averaged by precision, halves made to add up to their parents."""
+    m, p = len(cells.nodes), 0 if parents is None else len(parents.nodes)
+    s2 = seen.count_sd**2
+    count, variance = seen.count.copy(), np.full(m, s2)
+    old = slice(0, m - 2 * p)
+    known = cells.count_variance[old]
+    count[old] = (count[old] * known + cells.count[old] * s2) / (known + s2)
+    variance[old] = known * s2 / (known + s2)
+    if parents is not None and p:
+        whole = parents.count_variance + 2 * s2
+        gap = (parents.count - count[m - 2 * p : m - p] - count[m - p :]) / whole * s2
+        count[m - 2 * p :] += np.tile(gap, 2)
+        variance[m - 2 * p :] = s2 - s2**2 / np.tile(whole, 2)
+    return count, variance

@@ -1,0 +1,138 @@
+"""From a tree's leaves to centres, and Lloyd steps that know their own noise."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.cluster import KMeans as NonprivateKMeans
+from threadpoolctl import threadpool_limits
+
+from knoll.cluster.means import CellMeans
+from knoll.cluster.moment_tree import HALF_MEAN, HALF_VARIANCE, Leaf
+from knoll.cluster.shape import Asking, ellipsoid
+from knoll.privacy import Curator
+from knoll.queries import Frame, Nearest
+
+STEP = Asking(count=0.5, squares=0.3, bias=1e-3)
+STEP_GROWTH = 1.2  # later steps get more budget
+POINTS, RESTARTS = 4000, 10
+KEEP_NOISE = 2.0  # leaves below this many standard errors are left out of the synthetic points
+SWAP = 2.0  # swap centres if the split gains this many times what the merge costs
+MAX_BOOST = 4.0
+
+
+@dataclass
+class Centres:
+    """Centres, the variances of their cells per column, and the weights of the cells."""
+
+    at: np.ndarray
+    variance: np.ndarray
+    weight: np.ndarray
+
+
+def synthetic_points(leaves: Leaf, root: Leaf, k: int, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
+    """Return weighted points: Gaussian samples of the leaves, and a faint star over the bounds.
+
+    The star has the mass of one standard error of a count: records too few to be seen may be anywhere.
+    """
+    sd = np.sqrt(leaves.count_variance)
+    keep = leaves.count > KEEP_NOISE * sd
+    keep[leaves.count.argmax()] = True
+    kept = leaves.take(keep)
+    times, (m, d) = int(np.clip(POINTS // len(kept.count), 2, 200)), kept.mean.shape
+    normal = rng.standard_normal((times, m, d))
+    points = np.clip(kept.mean + np.sqrt(kept.variance) * (normal - normal.mean(axis=0)), kept.lower, kept.upper)
+    rays = max(4 * k, 64)
+    width = root.upper[0] - root.lower[0]
+    axis = rng.choice(d, rays, p=width / width.sum())
+    star = np.tile(root.mean[0], (rays, 1))
+    star[np.arange(rays), axis] = root.lower[0, axis] + (rng.permutation(rays) + 0.5) / rays * width[axis]
+    weights = np.concatenate(
+        [np.tile(np.maximum(kept.count, 1e-3) / times, times), np.full(rays, np.median(sd) / rays)]
+    )
+    return np.vstack([points.reshape(times * m, d), star]), weights
+
+
+def solve(points: np.ndarray, weights: np.ndarray, k: int, rng: np.random.RandomState) -> Centres:
+    """Run weighted k-means on released points."""
+    if len(points) <= k:
+        points = np.vstack([points, points[rng.randint(len(points), size=k + 1 - len(points))]])
+        weights = np.resize(weights, len(points))
+    restarts = RESTARTS if k * points.shape[1] <= 2000 else 2
+    with threadpool_limits(1):
+        fitted = NonprivateKMeans(k, n_init=restarts, random_state=rng).fit(points, sample_weight=weights)
+    at, labels = fitted.cluster_centers_, fitted.labels_
+    weight = np.maximum(np.bincount(labels, weights, k), 1e-9)
+    squares = np.zeros(at.shape)
+    np.add.at(squares, labels, weights[:, None] * (points - at[labels]) ** 2)
+    extra = 0.1 * weight.mean()
+    return Centres(at, (squares + extra * squares.sum(axis=0) / weight.sum()) / (weight + extra)[:, None], weight)
+
+
+def refine(
+    curator: Curator, share: float, steps: int, frame: Frame, centres: Centres, lower: np.ndarray, upper: np.ndarray
+) -> CellMeans:
+    """Move centres by Lloyd steps on clipped displacements, shrunk by their noise; return them in the frame."""
+    shares = STEP_GROWTH ** np.arange(steps)
+    mult, last = 1.0, None
+    floor = 1e-12 * np.maximum(upper - lower, 1e-300) ** 2
+    for step, part in enumerate((shares * (share / shares.sum())).tolist()):
+        noise = STEP.noise(curator, frame, part)
+        axes, radii = ellipsoid(np.maximum(centres.variance, floor), centres.weight, noise, STEP.bias)
+        far = np.maximum(upper - centres.at, centres.at - lower)
+        radii = np.minimum(radii, np.linalg.norm(axes * np.maximum(far, 1e-300), axis=1))
+        cells = Nearest(frame.outside(centres.at), frame.domain, frame.scales)
+        seen = STEP.ask(curator, part, cells, frame, centres.at, axes, radii)
+        weight = np.maximum(seen.count, seen.count_sd)
+        n = weight[:, None]
+        moved, spread = seen.sums / n, (seen.sums_sd / n) ** 2
+        mult = boost(mult, moved, last, spread, n) if last is not None else 1.0
+        gain = gains(moved, spread, seen.count > 2 * seen.count_sd)
+        at = np.clip(centres.at + mult * gain * moved, lower, upper)
+        variance = np.maximum(seen.variance(centres.variance, 0.5, n), 0.1 * centres.variance)
+        centres, last = Centres(at, variance, weight), moved
+        if step < steps - 2:
+            swap(centres, seen.count > 5 * seen.count_sd, last)
+    visible = seen.count > 2 * seen.count_sd
+    stderr = np.where(visible[:, None], np.sqrt(spread), np.inf)
+    return CellMeans(centres.at, stderr, seen.count, np.full(len(seen.count), seen.count_sd), visible)
+
+
+def gains(moved: np.ndarray, spread: np.ndarray, visible: np.ndarray) -> np.ndarray:
+    """James-Stein factor per centre from its signal-to-noise ratio, steadied by the median over centres."""
+    d, z = moved.shape[1], (moved**2 / spread).mean(axis=1)
+    z = (d * z + 4 * np.median(z)) / (d + 4)
+    return np.where(visible, np.maximum(0.0, 1 - 1 / np.maximum(z, 1e-12)), 0.0)[:, None]
+
+
+def boost(mult: float, moved: np.ndarray, last: np.ndarray, spread: np.ndarray, weight: np.ndarray) -> float:
+    """Barzilai-Borwein step length for slowly converging steps, as far as the displacement is not noise."""
+    signal = max(0.0, 1 - (weight * spread).sum() / max((weight * moved**2).sum(), 1e-300))
+    slope = (weight * moved * last).sum() / max((weight * last**2).sum(), 1e-300)
+    return 1 + signal**2 * (float(np.clip(mult / max(1 - slope, 0.05), 1, MAX_BOOST)) - 1)
+
+
+def swap(centres: Centres, visible: np.ndarray, last: np.ndarray) -> None:
+    """While it gains clearly: merge the cheapest pair of centres and split the widest cell (released values only)."""
+    at, variance, weight = centres.at, centres.variance, centres.weight
+    for _ in range(max(1, len(at) // 10) if 2 < len(at) <= 2000 else 0):
+        gain = np.where(visible, HALF_MEAN**2 * weight * variance.max(axis=1), 0.0)
+        wide = int(gain.argmax())
+        squares = np.square(at).sum(axis=1)
+        gaps = np.maximum(squares[:, None] + squares - 2 * at @ at.T, 0.0)
+        cost = weight[:, None] * weight / (weight[:, None] + weight) * gaps
+        cost[np.diag_indices(len(at))] = cost[wide] = cost[:, wide] = np.inf
+        i, j = np.unravel_index(cost.argmin(), cost.shape)
+        if not gain[wide] > SWAP * cost[i, j]:
+            return
+        at[i] = (weight[i] * at[i] + weight[j] * at[j]) / (weight[i] + weight[j])
+        variance[i], weight[i] = np.maximum(variance[i], variance[j]), weight[i] + weight[j]
+        axis = int(variance[wide].argmax())
+        s = math.sqrt(variance[wide, axis])
+        at[j] = at[wide]
+        at[j, axis] += HALF_MEAN * s
+        at[wide, axis] -= HALF_MEAN * s
+        variance[wide, axis] *= HALF_VARIANCE
+        variance[j] = variance[wide]
+        weight[wide] = weight[j] = weight[wide] / 2
+        last[[wide, i, j]] = 0.0

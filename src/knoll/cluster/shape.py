@@ -1,0 +1,114 @@
+"""Shapes of cells on the estimators' side: what a release of `CellShapes` says, and how to ask the next one.
+
+Everything here is post-processing of released values.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from knoll.privacy import Curator, Released
+from knoll.queries import CellShapes, Frame
+from knoll.queries.shapes import Cells
+
+CLIP = 3.0  # clip radius^2 = (1 + CLIP / sqrt(dims)) * expected squared length, or more (see `ellipsoid`)
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """Released counts, sums of displacements and of squares per cell, and the standard errors of their noise."""
+
+    count: np.ndarray
+    sums: np.ndarray
+    squares: np.ndarray
+    count_sd: float
+    sums_sd: np.ndarray
+    squares_sd: np.ndarray
+
+    @classmethod
+    def of(cls, released: Released) -> "Shapes":
+        """Take a release of `CellShapes` apart."""
+        d = (released.value.shape[1] - 1) // 2
+        value, error = released.value, released.stderr
+        return cls(
+            value[:, 0].copy(),
+            value[:, 1 : 1 + d],
+            value[:, 1 + d :],
+            float(error[0, 0]),
+            error[:, 1 : 1 + d],
+            error[:, 1 + d :],
+        )
+
+    def variance(self, prior: np.ndarray, trust: float, count: np.ndarray) -> np.ndarray:
+        """Variance per column: the released one, drawn to `prior` by their precisions (prior sd = trust * prior)."""
+        seen = self.squares / count - (self.sums / count) ** 2
+        p = (trust * prior) ** 2
+        return prior + p / (p + (self.squares_sd / count) ** 2) * (seen - prior)
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How `CellShapes` is asked: weights of count and squares next to the displacement's 1, and tolerated bias."""
+
+    count: float
+    squares: float
+    bias: float
+
+    def noise(self, curator: Curator, frame: Frame, share: float) -> float:
+        """Standard error of a unit displacement's noise at a share, before anything is released."""
+        d = frame.n_columns
+        probe = CellShapes(
+            _TwoCells,
+            frame,
+            np.zeros((2, d)),
+            np.ones((2, d)),
+            np.ones(2),
+            count_weight=self.count,
+            square_weight=self.squares,
+        )
+        return float(curator.stderr(probe, share)[0, 1])
+
+    def ask(
+        self,
+        curator: Curator,
+        share: float,
+        cells: Cells,
+        frame: Frame,
+        at: np.ndarray,
+        axes: np.ndarray,
+        radii: np.ndarray,
+    ) -> Shapes:
+        """Release the shapes of cells about the points `at`."""
+        query = CellShapes(cells, frame, at, axes, radii, count_weight=self.count, square_weight=self.squares)
+        return Shapes.of(curator.release(query, share))
+
+
+class _TwoCells:
+    """Stands for any cells, where only their being more than one matters."""
+
+    n_cells = 2
+
+    @staticmethod
+    def labels(block: np.ndarray, grid: np.ndarray | None = None) -> np.ndarray:
+        raise NotImplementedError
+
+
+def effective(widths: np.ndarray) -> np.ndarray:
+    """Effective number of columns of these widths: 1 if one is wide, d if all are equal."""
+    return widths.sum(-1) ** 2 / np.maximum((widths * widths).sum(-1), 1e-300)
+
+
+def ellipsoid(
+    variance: np.ndarray, count: np.ndarray | float = 0.0, noise: float = 1.0, bias: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return column weights A and clip radii R of |A u| for cells of these variances.
+
+    A_j = 1 / sqrt(s_j) minimises the total noise. R^2 is (1 + CLIP / sqrt(dims)) times the expected |A u|^2; where
+    counts are so far above the noise that a wider clip costs less than `bias` of the cell's variance, it is
+    widened, up to the worst-case optimum for heavy tails.
+    """
+    s = np.sqrt(variance)
+    s = np.maximum(s, 0.02 * s.max(-1, keepdims=True) + 1e-300)
+    dims, ratio = effective(s), np.maximum(count, 1e-9) / noise
+    wide = np.minimum(bias * ratio**2 / dims, ratio / np.sqrt(dims))
+    return 1 / np.sqrt(s), np.sqrt(np.maximum(1 + CLIP / np.sqrt(dims), wide) * s.sum(-1))

@@ -1,0 +1,224 @@
+"""The shape of cells: counts, displacements and their squares, each cell measured with an ellipsoid of its own.
+
+A cell has a public (released) reference point, spread per column and clip radius. A record's displacement u from the
+reference of its cell becomes v = A u / R, an integer vector no longer than one unit after clipping; it adds
+(w, v, b v^2) to its cell. Wide cells and narrow ones, wide columns and narrow ones, thus get noise in proportion to
+their own size.
+"""
+
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from knoll.queries.domain import Ball, Box, clip_to_ball
+from knoll.queries.moments import add_by_cell
+from knoll.queries.projection import Projected
+from knoll.queries.query import Query
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+SHAPE_UNIT = 2**16
+"""Grid units to a displacement on the rim of the ellipsoid."""
+
+_FINE = 10  # weight of a displacement; weights of counts and squares are tenths of it
+
+
+class Cells(Protocol):
+    """What a query needs to know of cells."""
+
+    n_cells: int
+
+    def labels(self, block: Floats, grid: Floats | None = None) -> Integers:
+        """Return the cell of each record, -1 for none."""
+        ...
+
+
+class Frame:
+    """Coordinates in which shapes are measured: a domain's grid and the worth of its steps.
+
+    Parameters
+    ----------
+    domain : Box, Ball or Projected
+        The grid; its middle is the origin.
+    scales : array of shape (n_columns,), optional
+        Coordinates are divided by these.
+    """
+
+    def __init__(self, domain: Box | Ball | Projected, scales: Floats | None = None) -> None:
+        self.domain = domain
+        self.scales = np.ones(domain.n_columns) if scales is None else np.asarray(scales, dtype=np.float64)
+        self.steps = domain.steps / self.scales
+        self.half = domain.half / self.scales
+        self.n_columns = domain.n_columns
+
+    def outside(self, points: Floats) -> Floats:
+        """Return public points of this frame as points of the domain."""
+        return self.domain.centre + points * self.scales
+
+
+class _Ellipsoids:
+    """Displacements from the references of cells, in units of each cell's ellipsoid: integers up to SHAPE_UNIT."""
+
+    def __init__(self, frame: Frame, references: Floats, axes: Floats, radii: Floats) -> None:
+        self._origin = np.rint(references / frame.steps)
+        self.size = radii[:, None] / axes  # worth of one unit, per cell and column
+        self._per_step = frame.steps / self.size * SHAPE_UNIT
+
+    def clipped(self, grid: Floats, labels: Integers) -> Floats:
+        """Element-wise, then an exact sum of squares: a function of the record and its cell alone, bit for bit."""
+        moved = grid - self._origin[labels]
+        with np.errstate(over="ignore"):
+            moved *= self._per_step[labels]
+        np.clip(np.trunc(moved, out=moved), -16.0 * SHAPE_UNIT, 16.0 * SHAPE_UNIT, out=moved)
+        return clip_to_ball(moved, SHAPE_UNIT)
+
+
+class CellShapes(Query):
+    """Count, sum of displacements and sum of squared displacements of the records in each cell.
+
+    The total has shape (cells, 1 + 2 d).
+
+    Sensitivity, in units where |v| <= 1, with weights w, 1 and b on count, displacement and squares:
+
+    - bound: w^2 + |v|^2 + b^2 sum v^4 <= w^2 + 1 + b^2 in l2^2, reached on an axis; w + sqrt(d) + b in l1, reached
+      on a diagonal (rounding is towards zero and adds nothing).
+    - spread: two cells, sqrt(2) bound (2 in l1). One cell, with p = u - v, q = u + v, |p|^2 + |q|^2 <= 4: the l2^2 is
+      |p|^2 + b^2 sum p^2 q^2 <= t + b^2 t (4 - t), t = |p|^2 <= 4, largest at t = min(4, (1 + 4 b^2) / 2 b^2); the
+      l1 is at most sqrt(d) s + b s sqrt(4 - s^2), s = |p| <= 2 (for one column s + b s (2 - s)).
+
+    Parameters
+    ----------
+    cells : Nearest or SplitTree
+        The cells.
+    frame : Frame
+        Coordinates of the references.
+    references : array of shape (n_cells, n_columns)
+        Public points from which displacements are taken.
+    axes : array of shape (n_cells, n_columns)
+        Public weights A of the columns.
+    radii : array of shape (n_cells,)
+        Public clip radii R of |A u|.
+    count_weight, square_weight : float
+        w and b, in tenths.
+    """
+
+    name = "cell shapes"
+
+    def __init__(
+        self,
+        cells: Cells,
+        frame: Frame,
+        references: Floats,
+        axes: Floats,
+        radii: Floats,
+        *,
+        count_weight: float = 1.0,
+        square_weight: float = 0.5,
+    ) -> None:
+        self.cells, self.frame = cells, frame
+        self._same_grid = getattr(cells, "domain", None) is frame.domain
+        self._ellipsoids = _Ellipsoids(frame, references, axes, radii)
+        d = frame.n_columns
+        self._w, self._b = round(_FINE * count_weight) / _FINE, round(_FINE * square_weight) / _FINE
+        count = round(_FINE * self._w) * SHAPE_UNIT
+        self.shape = (cells.n_cells, 1 + 2 * d)
+        self.weights = np.array([count] + [_FINE] * d + [round(_FINE * self._b)] * d, dtype=np.int64)
+        worth = self._ellipsoids.size / SHAPE_UNIT
+        self.step = np.hstack([np.ones((cells.n_cells, 1)), worth, worth * self._ellipsoids.size])
+        self.touched = 1 + 2 * d
+        self.largest = max(count, _FINE * SHAPE_UNIT)
+
+    def summarise(self, block: Floats) -> Integers:
+        """Count the records of each cell and add up their displacements and squares."""
+        grid = self.frame.domain.quantise(block)
+        labels = self.cells.labels(block, grid if self._same_grid else None)
+        if labels.size and labels.min() < 0:
+            labels, grid = labels[labels >= 0], grid[labels >= 0]
+        moved = self._ellipsoids.clipped(grid, labels)
+        squares = np.square(moved)
+        squares *= 1.0 / SHAPE_UNIT
+        np.trunc(squares, out=squares)
+        return add_by_cell(labels, moved, self.cells.n_cells, squares)
+
+    def bound(self, norm: int) -> float:
+        """Count, displacement and squares together."""
+        parts = [self._w, 1.0 if norm == 2 else self.frame.n_columns**0.5, self._b]
+        return _FINE * SHAPE_UNIT * float(np.linalg.norm(parts, norm))
+
+    def spread(self, norm: int) -> float:
+        """Two records in different cells, or the worst pair within one."""
+        apart = 2.0 ** (1 / norm) * self.bound(norm) if self.cells.n_cells > 1 else 0.0
+        d, b = self.frame.n_columns, self._b
+        if norm == 2:
+            t = min(4.0, (1 + 4 * b**2) / (2 * b**2))
+            within = (t + b**2 * t * (4 - t)) ** 0.5
+        else:
+            s = np.linspace(0.0, 2.0, 2001)
+            within = float(np.max(s + b * s * (2 - s) if d == 1 else d**0.5 * s + b * s * np.sqrt(4 - s**2))) + 1e-5
+        # cutting squares to the grid moves a difference by less than one unit in each column
+        return max(apart, _FINE * SHAPE_UNIT * (within + b * d ** (1 / norm) / SHAPE_UNIT))
+
+
+class ScatterMatrix(Query):
+    """Second moments of all records about a public point, clipped to an ellipsoid: the matrix of principal axes.
+
+    The total is the upper triangle of the sum of v v^T, off-diagonal entries weighted by 99/70, just above sqrt(2),
+    so that the l2 norm of a contribution is that of the matrix, |v|^2 <= 1, within 1/19600.
+
+    Sensitivity. bound: 1 in l2, on an axis; 1 + (99/70)(d - 1)/2 in l1, on a diagonal. spread: sqrt(2) in l2, two
+    orthogonal records (|v v^T - u u^T|^2 = |v|^4 + |u|^4 - 2 (u.v)^2 <= 2); in l1 twice the bound, which is not
+    tight.
+
+    Parameters
+    ----------
+    frame : Frame
+        Coordinates of the reference.
+    reference : array of shape (n_columns,)
+        Public point from which displacements are taken.
+    axes : array of shape (n_columns,)
+        Public weights A of the columns.
+    radius : float
+        Public clip radius R of |A u|.
+    """
+
+    name = "scatter matrix"
+
+    def __init__(self, frame: Frame, reference: Floats, axes: Floats, radius: float) -> None:
+        self.frame = frame
+        self._ellipsoid = _Ellipsoids(frame, reference[None], axes[None], np.array([radius]))
+        d = frame.n_columns
+        self.pairs = np.triu_indices(d)
+        self.shape = (len(self.pairs[0]),)
+        self.weights = np.where(self.pairs[0] == self.pairs[1], 70, 99).astype(np.int64)
+        size = self._ellipsoid.size[0]
+        self.step = size[self.pairs[0]] * size[self.pairs[1]] / SHAPE_UNIT
+        self.touched = self.shape[0]
+        self.largest = 70 * SHAPE_UNIT
+
+    def summarise(self, block: Floats) -> Integers:
+        """Add up the products of coordinates, cut towards zero record by record."""
+        grid = self.frame.domain.quantise(block)
+        v = self._ellipsoid.clipped(grid, np.zeros(len(grid), dtype=np.int64))
+        d = self.frame.n_columns
+        total = np.empty((d, d))
+        for j in range(d):  # a row of the matrix at a time keeps memory small
+            total[j, j:] = np.trunc(v[:, j : j + 1] * v[:, j:] / SHAPE_UNIT).sum(axis=0)
+        return total[self.pairs].astype(np.int64)
+
+    def matrix(self, values: Floats) -> Floats:
+        """Return released values as a symmetric matrix."""
+        full = np.zeros((self.frame.n_columns,) * 2)
+        full[self.pairs] = values
+        return full + np.triu(full, 1).T
+
+    def bound(self, norm: int) -> float:
+        """A record on an axis (l2) or on a diagonal (l1)."""
+        d = self.frame.n_columns
+        one = (9801 / 9800) ** 0.5 if norm == 2 else 1 + 99 / 70 * (d - 1) / 2
+        return 70 * SHAPE_UNIT * one
+
+    def spread(self, norm: int) -> float:
+        """Two orthogonal records."""
+        return self.bound(norm) * (2.0**0.5 if norm == 2 else 2.0)

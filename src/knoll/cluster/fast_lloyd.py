@@ -34,6 +34,8 @@ class FastLloyd(PrivateCenters):
         Steps. Each gets an equal share of the budget.
     clip : float, default=0.8
         Radius of a cell, as a fraction of the radius that k equal cells would have: R k^(-1/d).
+    restart : bool, default=True
+        Whether a cell that cannot be told from empty restarts beside a large one. False is as in the paper.
     {parameters}
 
     Attributes
@@ -69,6 +71,7 @@ class FastLloyd(PrivateCenters):
         bounds: Any = None,
         n_steps: int = 6,
         clip: float = 0.8,
+        restart: bool = True,
         scale_by_bounds: bool = False,
         relation: str = "add_remove",
         unit: Any = None,
@@ -83,6 +86,7 @@ class FastLloyd(PrivateCenters):
         self.bounds = bounds
         self.n_steps = n_steps
         self.clip = clip
+        self.restart = restart
         self.scale_by_bounds = scale_by_bounds
         self.relation = relation
         self.unit = unit
@@ -106,7 +110,7 @@ class FastLloyd(PrivateCenters):
         means = CellMeans.unseen(packed_starts(domain, k, scales, rng))
         share = curator.share_left / self.n_steps
         for _ in range(self.n_steps):
-            centres = restart_unseen(means, domain, scales, rng)
+            centres = restart_unseen(means, domain, scales, rng) if self.restart else means.centres
             moments = curator.release(CellDisplacements(Nearest(centres, domain, scales), radius), share)
             means = cell_means(moments, centres, domain, otherwise=centres, farthest=radius * scales)
         return means

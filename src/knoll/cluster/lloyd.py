@@ -31,6 +31,8 @@ class Lloyd(PrivateCenters):
         Number of clusters.
     n_steps : int, default=5
         Lloyd steps. Each gets an equal share of the budget.
+    restart : bool, default=True
+        Whether a cell that cannot be told from empty restarts beside a large one. False is as in the paper.
     {parameters}
 
     Attributes
@@ -69,6 +71,7 @@ class Lloyd(PrivateCenters):
         delta: float = 1e-6,
         bounds: Any = None,
         n_steps: int = 5,
+        restart: bool = True,
         scale_by_bounds: bool = False,
         relation: str = "add_remove",
         unit: Any = None,
@@ -82,6 +85,7 @@ class Lloyd(PrivateCenters):
         self.delta = delta
         self.bounds = bounds
         self.n_steps = n_steps
+        self.restart = restart
         self.scale_by_bounds = scale_by_bounds
         self.relation = relation
         self.unit = unit
@@ -98,7 +102,7 @@ class Lloyd(PrivateCenters):
         means = CellMeans.unseen(packed_starts(domain, k, scales, rng))
         share = curator.share_left / self.n_steps
         for _ in range(self.n_steps):
-            centres = restart_unseen(means, domain, scales, rng)
+            centres = restart_unseen(means, domain, scales, rng) if self.restart else means.centres
             moments = curator.release(CellMoments(Nearest(centres, domain, scales)), share)
             means = cell_means(moments, domain.centre, domain, otherwise=centres)
         return means

@@ -92,7 +92,7 @@ def _build(data: dict[str, Any]) -> Any:
         raise ValueError("its parts do not fit together")
     if not np.isfinite(model.cluster_centers_).all():
         raise ValueError("a centre is not finite")
-    model.n_features_in_ = d
+    model.n_features_in_, model.n_clusters_ = d, k
     if data["columns"] is not None:
         if len(data["columns"]) != d:
             raise ValueError("its columns do not fit its centres")

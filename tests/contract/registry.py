@@ -125,6 +125,9 @@ ESTIMATORS = {
         **{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, "preset": "paper", "projection": 1, **kw}
     ),
     "KMeans": lambda **kw: knoll.KMeans(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
+    "KMeans, k unknown": lambda **kw: knoll.KMeans(
+        **{"n_clusters": None, "bounds": (-1.0, 1.0), "random_state": 0, **kw}
+    ),
     "KMeans, ball": lambda **kw: knoll.KMeans(**{"n_clusters": 3, "bounds": None, "random_state": 0, **kw}),
     "LSHTree": lambda **kw: knoll.LSHTree(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
     "Cubes": lambda **kw: knoll.Cubes(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),

@@ -46,6 +46,22 @@ def test_cluster_writes_what_it_says(run, visits, tmp_path):
     assert (tmp_path / "out" / "clusters.png").read_bytes()[:4] == b"\x89PNG"
 
 
+@pytest.mark.parametrize("method", ["kmeans", "lloyd", "fast-lloyd", "pe-means", "lsh-tree", "cubes"])
+def test_every_method(run, visits, tmp_path, method):
+    done = cluster(run, visits, "--method", method, "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert knoll.load(tmp_path / "out" / "model.json").cluster_centers_.shape == (4, 2)
+
+
+def test_the_number_of_clusters_can_be_left_open(run, visits, tmp_path):
+    done = run("cluster", visits, "--bounds", BOUNDS, "--missing", "drop", "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert "chosen from the released values" in done.output
+    refused = run("cluster", visits, "--bounds", BOUNDS, "--missing", "drop", "--method", "lloyd")
+    assert refused.exit_code == 1
+    assert "n_clusters=None" in refused.output
+
+
 def test_predict_labels_every_row(run, visits, tmp_path):
     cluster(run, visits, "--out", tmp_path / "out")
     done = run("predict", tmp_path / "out" / "model.json", visits, "--out", tmp_path / "labels.csv")

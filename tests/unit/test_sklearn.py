@@ -25,7 +25,13 @@ EXPECTED_FAILURES = {
 
 
 @parametrize_with_checks(
-    [knoll.Lloyd(3, bounds=(-20.0, 20.0), epsilon=10.0)], expected_failed_checks=lambda _: EXPECTED_FAILURES
+    [
+        knoll.Lloyd(3, bounds=(-20.0, 20.0), epsilon=10.0),
+        knoll.KMeans(3, bounds=(-20.0, 20.0), epsilon=10.0),
+        knoll.PEMeans(3, bounds=(-20.0, 20.0), epsilon=1.0),
+        knoll.Cubes(3, bounds=(-20.0, 20.0), epsilon=10.0),
+    ],
+    expected_failed_checks=lambda _: EXPECTED_FAILURES,
 )
 def test_sklearn_checks(estimator, check):
     check(estimator)
@@ -114,6 +120,16 @@ def test_private_bounds_cover_the_data(blobs):
     assert (high - low < [300, 3e4]).all()
     assert sum(e.share for e in model.privacy_.releases if e.query == "column histograms") == pytest.approx(0.1)
     assert "bounds" not in model.privacy_.assumed_public
+
+
+@pytest.mark.parametrize(
+    "kind", [knoll.Lloyd, knoll.FastLloyd, knoll.KMeans, knoll.PEMeans, knoll.LSHTree, knoll.Cubes]
+)
+def test_every_clusterer_takes_extreme_sizes(kind, rng):
+    wide = rng.uniform(size=(60, 784))
+    assert np.isfinite(kind(2, bounds=(0, 1)).fit(wide).cluster_centers_).all()
+    assert kind(1000, bounds=(0, 1)).fit(wide[:, :2]).cluster_centers_.shape == (1000, 2)
+    assert kind(1, bounds=(0, 1)).fit(wide[:, :1]).cluster_centers_.shape == (1, 1)
 
 
 def test_more_clusters_and_columns_than_sense(rng):

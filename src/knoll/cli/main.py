@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,10 +33,27 @@ LedgerFile = Annotated[Path, typer.Option("--ledger", help="The ledger file.")]
 Dataset = Annotated[str, typer.Option(help="Name of the dataset in the ledger.")]
 
 
+class Method(StrEnum):
+    """Methods of `knoll cluster`."""
+
+    KMEANS = "kmeans"
+    LLOYD = "lloyd"
+    FAST_LLOYD = "fast-lloyd"
+    PE_MEANS = "pe-means"
+    LSH_TREE = "lsh-tree"
+    CUBES = "cubes"
+
+
+_CLASSES = {
+    Method.KMEANS: "KMeans", Method.LLOYD: "Lloyd", Method.FAST_LLOYD: "FastLloyd", Method.PE_MEANS: "PEMeans",
+    Method.LSH_TREE: "LSHTree", Method.CUBES: "Cubes",
+}  # fmt: skip
+
+
 @app.command()
 def cluster(
     data: Annotated[Path, typer.Argument(help="Parquet, CSV or Arrow file, or a folder of them.")],
-    k: Annotated[int, typer.Option("--k", help="Number of clusters.")],
+    k: Annotated[int | None, typer.Option("--k", help="Number of clusters; without it, kmeans chooses.")] = None,
     bounds: Annotated[
         str | None,
         typer.Option(help='Public bounds: "age=0:110,bmi=10:60", "0:1" for all columns, or "private" to buy them.'),
@@ -43,7 +61,9 @@ def cluster(
     columns: Annotated[str | None, typer.Option(help="Columns to use, separated by commas.")] = None,
     epsilon: Epsilon = 1.0,
     delta: Delta = 1e-6,
-    steps: Annotated[int, typer.Option(help="Lloyd steps.")] = 5,
+    method: Annotated[
+        Method, typer.Option(help="kmeans is the most accurate; the others are for comparison.")
+    ] = Method.KMEANS,
     scale: Annotated[
         bool,
         typer.Option("--scale/--no-scale", help="Measure distance in units of each column's bounds, or in raw units."),
@@ -59,7 +79,7 @@ def cluster(
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for model.json, centers.csv and clusters.png.")] = Path("out"),
 ) -> None:
-    """Find K clusters and publish their centres and sizes.
+    """Find clusters and publish their centres and sizes.
 
     Example: knoll cluster data.csv --columns age,bmi --bounds "age=0:110,bmi=10:60" --k 4 --epsilon 1 --out out/
     """
@@ -67,12 +87,11 @@ def cluster(
     from knoll.privacy import User
 
     with _plain_errors():
-        model = knoll.Lloyd(
+        model = getattr(knoll, _CLASSES[method])(
             k,
             epsilon=epsilon,
             delta=delta,
             bounds=read_bounds(bounds),
-            n_steps=steps,
             scale_by_bounds=scale,
             relation=relation,
             unit=User(user, cap) if user else None,
@@ -256,6 +275,11 @@ def _print_model(model: Any) -> None:
     console.print(table)
     if len(rows) > 50:
         console.print(f"... and {len(rows) - 50} more, in centers.csv")
+    if model.n_clusters is None:
+        sure = f"{model.n_clusters_confidence_:.0%}"
+        console.print(
+            f"{model.n_clusters_} clusters, chosen from the released values; redrawing their noise agrees in {sure}."
+        )
     console.print(escape(str(model.privacy_)), highlight=False, soft_wrap=True)
 
 

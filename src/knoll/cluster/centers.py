@@ -41,6 +41,8 @@ COMMON_ATTRIBUTES = """cluster_centers_ : array of shape (n_clusters, n_features
         Released sizes, not below zero.
     cluster_sizes_stderr_ : array of shape (n_clusters,)
         Standard error of their privacy noise.
+    n_clusters_ : int
+        The number of clusters.
     bounds_ : Box or Ball
         The bounds used, given or bought.
     privacy_ : Privacy
@@ -61,6 +63,7 @@ class PrivateCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
 
     cluster_centers_: np.ndarray
     scales_: np.ndarray
+    _may_choose = False  # whether n_clusters=None is understood
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find centres.
@@ -75,7 +78,8 @@ class PrivateCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         -------
         self
         """
-        k = check_count("n_clusters", self.n_clusters, MOST_CLUSTERS)
+        choosing = self.n_clusters is None and self._may_choose
+        k = None if choosing else check_count("n_clusters", self.n_clusters, MOST_CLUSTERS)
         rng = check_random_state(self.random_state)
         self._check_parameters()
         with (
@@ -89,12 +93,13 @@ class PrivateCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     def _check_parameters(self) -> None:
         """Refuse bad parameters of the method's own, before any data is looked at."""
 
-    def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
+    def _search(self, room: Room, k: Any, rng: np.random.RandomState) -> CellMeans:
         """Find k centres through the door."""
         raise NotImplementedError
 
     def _publish(self, means: CellMeans, room: Room) -> None:
         """Set the fitted attributes, all of them post-processing of what was released."""
+        self.n_clusters_ = len(means.centres)
         self.cluster_centers_ = means.centres
         self.centers_stderr_ = means.stderr
         self.cluster_sizes_ = np.maximum(means.counts, 0.0)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from knoll.cluster.centers import PrivateCenters, documented
+from knoll.cluster.choose import GUESS, Choice, choose_k
 from knoll.cluster.means import CellMeans
 from knoll.cluster.moment_tree import Leaf, grow, release_root
 from knoll.cluster.refine import STEP, Centres, refine, solve, synthetic_points
@@ -46,13 +47,15 @@ class KMeans(PrivateCenters):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    n_clusters : int or None, default=8
+        Number of clusters. None chooses it from what is released anyway, at no cost.
     {parameters}
 
     Attributes
     ----------
     {attributes}
+    n_clusters_confidence_ : float
+        If the number of clusters was chosen: how often it is chosen again when the released noise is redrawn.
 
     Notes
     -----
@@ -73,7 +76,7 @@ class KMeans(PrivateCenters):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | None = 8,
         *,
         epsilon: float = 1.0,
         delta: float = 1e-6,
@@ -98,7 +101,9 @@ class KMeans(PrivateCenters):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
+    _may_choose = True
+
+    def _search(self, room: Room, k: int | None, rng: np.random.RandomState) -> CellMeans:
         curator, frame, shares = room.curator, Frame(room.domain, room.scales), KMeansShares()
         whole = curator.share_left
         root = release_root(curator, shares.root * whole, frame, _reach(room))
@@ -106,10 +111,13 @@ class KMeans(PrivateCenters):
         if effective(frame.half) >= ROTATE_FROM and frame.n_columns <= MOST_ROTATED:
             rotation = principal_axes(curator, shares.axes * whole, frame, root)
             frame, root = rotation.frame(room), rotation.turn(root)
-        steps = _steps(curator, frame, root, k, whole)
 
         search, seed = (frame, root) if rotation is None else (rotation.search(room), rotation.clear(root))
-        leaves = grow(curator, search, seed, k, (shares.tails * whole, shares.tree * whole))
+        leaves = grow(curator, search, seed, k or GUESS, (shares.tails * whole, shares.tree * whole))
+        choice = choose_k(leaves, seed, rng) if k is None else Choice(k, 1.0)
+        k = choice.k
+        self.n_clusters_confidence_ = choice.confidence
+        steps = _steps(curator, frame, root, k, whole)
         centres = solve(*synthetic_points(leaves, seed, k, rng), k, rng)
         if rotation is not None:
             centres = rotation.lift(centres, root)

@@ -94,7 +94,7 @@ def refine(
         if step < steps - 2:
             swap(centres, seen.count > 5 * seen.count_sd, last)
     visible = seen.count > 2 * seen.count_sd
-    stderr = np.where(visible[:, None], np.sqrt(spread), np.inf)
+    stderr = np.where(visible[:, None], np.sqrt(spread) * np.maximum(mult * gain, 1.0), np.inf)
     return CellMeans(centres.at, stderr, seen.count, np.full(len(seen.count), seen.count_sd), visible)
 
 

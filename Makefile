@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench-speed clean
+.PHONY: demo test lint bench-speed bench-kmeans clean
 
 demo: $(VENV)/knoll
 	$(BIN)/knoll demo --out demo
@@ -19,6 +19,9 @@ lint: $(VENV)/dev
 
 bench-speed: $(VENV)/dev
 	$(BIN)/python benchmarks/speed.py $(ARGS)
+
+bench-kmeans: $(VENV)/dev
+	$(BIN)/python benchmarks/kmeans.py $(ARGS)
 
 $(VENV)/knoll: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -15,6 +15,7 @@ import time
 import numpy as np
 from common import RESULTS, write
 from data import QUICK, datasets
+from kmeans_figures import loss_against_k, vote_splitting
 from matplotlib.figure import Figure
 from rich.progress import track
 from sklearn.cluster import KMeans
@@ -103,6 +104,9 @@ def main() -> None:
     write(stem, "make bench-kmeans" + (" ARGS=--quick" if options.quick else ""), summary(results, methods))
     (RESULTS / f"{stem}-losses.json").write_text(json.dumps(results) + "\n")
     draw(results, methods, RESULTS / f"{stem}.png")
+    print("loss against k, and vote splitting ...", flush=True)
+    loss_against_k(RESULTS / f"{stem}-loss-k.png", methods, 1 if options.quick else 3)
+    vote_splitting(RESULTS / f"{stem}-vote-splitting.png")
 
 
 if __name__ == "__main__":

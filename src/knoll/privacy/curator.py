@@ -7,7 +7,8 @@ disk and the noise is added. A crash may waste budget, it never leaves a release
 
 Proof, for every estimator at once. A query's total changes by at most `sensitivity` (in grid units, in the
 norm of the noise) between neighbours; noise of scale sensitivity / ratio makes the release ratio-GDP, or ratio-DP
-for Laplace; releases compose adaptively, because each is calibrated from the query and its share alone; the shares
+for Laplace; releases compose adaptively, also where queries, shares and their number are chosen from earlier releases
+(for Gaussian ones: Smith and Thakurta 2022), because each is calibrated from its query and share alone; the shares
 sum to at most one. All else that an estimator does is post-processing of released values and public parameters.
 """
 

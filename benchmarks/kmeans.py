@@ -101,7 +101,8 @@ def main() -> None:
         areas = {m: f"{auc(results[name][m]['losses'])[0]:.4g}" for m in methods}
         print(name, X.shape, k, f"non-private {results[name]['non-private']:.4g}", areas, flush=True)
     stem = "kmeans-quick" if options.quick else "kmeans"
-    write(stem, "make bench-kmeans" + (" ARGS=--quick" if options.quick else ""), summary(results, methods))
+    command = "make bench-kmeans" + (" ARGS=--quick" if options.quick else f' ARGS="--runs {runs}"')
+    write(stem, command, summary(results, methods))
     (RESULTS / f"{stem}-losses.json").write_text(json.dumps(results) + "\n")
     draw(results, methods, RESULTS / f"{stem}.png")
     print("loss against k, and vote splitting ...", flush=True)

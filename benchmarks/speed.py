@@ -59,6 +59,24 @@ def lloyd_rows(rows: int) -> list[dict]:
     return found
 
 
+def kmeans_rows(rows: int) -> list[dict]:
+    X, _ = make_blobs(rows, 8, centers=16, random_state=1)
+    theirs = median_seconds(lambda: KMeans(16, n_init=1, random_state=0).fit(X), 3)
+    found = []
+    for kind, limit in ((knoll.KMeans, "3"), (knoll.PEMeans, "10")):
+        ours = median_seconds(lambda: kind(16, bounds=BOUNDS, random_state=0).fit(X), 3)  # noqa: B023 (called here)
+        found.append(
+            {
+                "what": f"{kind.__name__}, {rows:,} x 8, k=16",
+                "seconds": f"{ours:.2f}",
+                "against": "sklearn KMeans(n_init=1)",
+                "ratio": f"{ours / theirs:.2f}",
+                "limit": limit,
+            }
+        )
+    return found
+
+
 def write_parquet(path: Path, rows: int) -> None:
     centres = np.random.default_rng(0).uniform(-10, 10, size=(16, 8))
     names = [f"x{j}" for j in range(8)]
@@ -112,6 +130,7 @@ def main() -> None:
         return
     print("This takes about", "twenty seconds." if options.quick else "two minutes.", flush=True)
     rows = noise_rows() + lloyd_rows(200_000 if options.quick else 1_000_000)
+    rows += kmeans_rows(200_000 if options.quick else 1_000_000)
     rows += file_rows(2_000_000 if options.quick else 20_000_000)
     name = "speed-quick" if options.quick else "speed"
     write(name, "make bench-speed" + (" ARGS=--quick" if options.quick else ""), rows)

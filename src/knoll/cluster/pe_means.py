@@ -27,6 +27,7 @@ from knoll.queries import CellMoments, Count, Nearest, NearestVotes, Projected, 
 COUNT_SHARE, LIFT_SHARE = 0.02, 0.2
 STEP = 0.01  # length of a typical variation, as a fraction of the domain's half width
 MOST_CANDIDATES = 50_000
+MOST_EPSILON = 4.0  # steps grow with epsilon up to here, as far as the paper tried
 
 
 @documented
@@ -50,7 +51,7 @@ class PEMeans(PrivateCenters):
     Notes
     -----
     **Privacy.** A `Count`, then T releases of `NearestVotes`: a record casts one vote. With a projection, one
-    `CellMoments` more. T is 4 sqrt(d), times epsilon if that exceeds 1.
+    `CellMoments` more. T is 4 sqrt(d), times epsilon between 1 and 4.
 
     Examples
     --------
@@ -123,7 +124,7 @@ class PEMeans(PrivateCenters):
         share: float,
         rng: np.random.RandomState,
     ) -> CellMeans:
-        steps = max(1, round(4 * domain.n_columns**0.5 * max(1.0, self.epsilon)))
+        steps = max(1, round(4 * domain.n_columns**0.5 * min(max(1.0, self.epsilon), MOST_EPSILON)))
         each = (
             share * room.curator.share_left / (share + (LIFT_SHARE if isinstance(domain, Projected) else 0.0)) / steps
         )

@@ -73,6 +73,8 @@ def draw(results: dict, methods: list[str], path) -> None:
             axes.plot(EPSILONS, table.mean(axis=0), marker="o", ms=3, lw=1.4, label=method)
         axes.axhline(found["non-private"], color="grey", ls=":", lw=1, label="non-private")
         axes.set(title=name, xscale="log", yscale="log")
+        axes.set_xticks(EPSILONS, [f"{epsilon:g}" for epsilon in EPSILONS])
+        axes.minorticks_off()
     for axes in grid[len(results) :]:
         axes.axis("off")
     grid[0].legend(fontsize=7, frameon=False)

@@ -13,7 +13,7 @@ from knoll.cluster.shape import Asking, ellipsoid
 from knoll.privacy import Curator
 from knoll.queries import Frame, Nearest
 
-STEP = Asking(count=0.5, squares=0.3, bias=1e-3)
+STEP = Asking("shapes of clusters", count=0.5, squares=0.3, bias=1e-3)
 STEP_GROWTH = 1.2  # later steps get more budget
 POINTS, RESTARTS = 4000, 10
 KEEP_NOISE = 2.0  # leaves below this many standard errors are left out of the synthetic points

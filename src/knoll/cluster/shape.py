@@ -48,8 +48,9 @@ class Shapes:
 
 @dataclass(frozen=True)
 class Asking:
-    """How `CellShapes` is asked: weights of count and squares next to the displacement's 1, and tolerated bias."""
+    """How `CellShapes` is asked: name, weights of count and squares next to the displacement's 1, tolerated bias."""
 
+    name: str
     count: float
     squares: float
     bias: float
@@ -79,7 +80,9 @@ class Asking:
         radii: np.ndarray,
     ) -> Shapes:
         """Release the shapes of cells about the points `at`."""
-        query = CellShapes(cells, frame, at, axes, radii, count_weight=self.count, square_weight=self.squares)
+        query = CellShapes(
+            cells, frame, at, axes, radii, count_weight=self.count, square_weight=self.squares, name=self.name
+        )
         return Shapes.of(curator.release(query, share))
 
 

@@ -3,6 +3,7 @@
 import html
 import math
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -113,12 +114,16 @@ class Privacy:
         return lines
 
     def table(self) -> list[tuple[str, ...]]:
-        """Return a header and one row per run of alike releases: query, values, share, noise."""
+        """Return a header and one row per run of releases of one query: query, values, share, noise."""
         rows: list[tuple[str, ...]] = [("release", "values", "share of budget", "noise")]
-        for times, entry in _runs(self.releases):
-            name = entry.query if times == 1 else f"{entry.query} (x{times})"
-            noise = f"{entry.law}, {entry.scale / entry.sensitivity:.4g} x sensitivity"
-            rows.append((name, str(math.prod(entry.shape)), f"{times * entry.share:.1%}", noise))
+        for name, run in groupby(self.releases, key=lambda entry: entry.query):
+            entries = list(run)
+            times = "" if len(entries) == 1 else f" (x{len(entries)})"
+            values = sum(math.prod(entry.shape) for entry in entries)
+            ratios = sorted({f"{entry.scale / entry.sensitivity:.4g}" for entry in entries}, key=float)
+            noise = ratios[0] if len(ratios) == 1 else f"{ratios[0]} to {ratios[-1]}"
+            share = math.fsum(entry.share for entry in entries)
+            rows.append((name + times, f"{values:,}", f"{share:.1%}", f"{entries[0].law}, {noise} x sensitivity"))
         return rows
 
     def __str__(self) -> str:
@@ -172,14 +177,3 @@ def recheck(budget: Budget, releases: tuple[Entry, ...]) -> Cost:
             f"internal error: releases compose to epsilon {epsilon!r} > {budget.epsilon!r}; do not publish this result"
         )
     return spent
-
-
-def _runs(entries: tuple[Entry, ...]) -> list[tuple[int, Entry]]:
-    """Group consecutive releases that differ in nothing."""
-    runs: list[tuple[int, Entry]] = []
-    for entry in entries:
-        if runs and runs[-1][1] == entry:
-            runs[-1] = (runs[-1][0] + 1, entry)
-        else:
-            runs.append((1, entry))
-    return runs

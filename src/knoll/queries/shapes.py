@@ -102,9 +102,9 @@ class CellShapes(Query):
         Public clip radii R of |A u|.
     count_weight, square_weight : float
         w and b, in tenths.
+    name : str
+        What the ledger calls it.
     """
-
-    name = "cell shapes"
 
     def __init__(
         self,
@@ -116,7 +116,9 @@ class CellShapes(Query):
         *,
         count_weight: float = 1.0,
         square_weight: float = 0.5,
+        name: str = "cell shapes",
     ) -> None:
+        self.name = name
         self.cells, self.frame = cells, frame
         self._same_grid = getattr(cells, "domain", None) is frame.domain
         self._ellipsoids = _Ellipsoids(frame, references, axes, radii)

@@ -59,12 +59,21 @@ class SplitTree:
         points = self.domain.quantise(block) if grid is None else grid
         axis, threshold = np.array(self._axis), np.array(self._threshold)
         left = np.array(self._left)
+        flat, along, across = _flat(points)
         node = np.zeros(len(points), dtype=np.int64)
-        inner = np.flatnonzero(axis[node] >= 0)
+        inner = np.arange(len(points)) if axis[0] >= 0 else np.empty(0, dtype=np.int64)
         while inner.size:
-            at = node[inner]
-            node[inner] = left[at] + (points[inner, axis[at]] > threshold[at])
-            inner = inner[axis[node[inner]] >= 0]
+            at = node.take(inner)
+            moved = left.take(at) + (flat.take(inner * along + axis.take(at) * across) > threshold.take(at))
+            node[inner] = moved
+            inner = inner[axis.take(moved) >= 0]
         number = np.full(len(axis), -1, dtype=np.int64)
         number[self.cells] = np.arange(self.n_cells)
         return number[node]
+
+
+def _flat(points: Floats) -> tuple[Floats, int, int]:
+    """Return an array's numbers in memory order, and the steps from row to row and from column to column."""
+    if points.flags.f_contiguous and not points.flags.c_contiguous:
+        return points.T.ravel(), 1, len(points)
+    return np.ascontiguousarray(points).ravel(), points.shape[1], 1

@@ -239,11 +239,13 @@ def clip_to_ball(grid: Floats, radius: int) -> Floats:
     all its roundings, so the cut vector is no longer than `radius`.
     """
     squares = np.einsum("ij,ij->i", grid, grid)
-    outside = squares > float(radius) ** 2
-    if outside.any():
-        factor = np.sqrt(squares[outside])
-        np.divide(radius * (1.0 - 2.0**-40), factor, out=factor)
-        grid[outside] = np.trunc(grid[outside] * factor[:, None])
+    limit = float(radius) ** 2
+    if squares.size and squares.max() > limit:
+        inside = squares <= limit
+        factor = radius * (1.0 - 2.0**-40) / np.sqrt(np.maximum(squares, limit))
+        factor[inside] = 1.0
+        grid *= factor[:, None]
+        np.trunc(grid, out=grid)
     return grid
 
 

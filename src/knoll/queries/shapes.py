@@ -68,9 +68,9 @@ class _Ellipsoids:
 
     def clipped(self, grid: Floats, labels: Integers) -> Floats:
         """Element-wise, then an exact sum of squares: a function of the record and its cell alone, bit for bit."""
-        moved = grid - self._origin[labels]
+        moved = grid - self._origin.take(labels, axis=0)
         with np.errstate(over="ignore"):
-            moved *= self._per_step[labels]
+            moved *= self._per_step.take(labels, axis=0)
         np.clip(np.trunc(moved, out=moved), -16.0 * SHAPE_UNIT, 16.0 * SHAPE_UNIT, out=moved)
         return clip_to_ball(moved, SHAPE_UNIT)
 

@@ -34,6 +34,8 @@ def loss_against_k(path: Path, methods: list[str], runs: int) -> None:
             axes.plot(CLUSTERS, losses, marker="o", ms=3, lw=1.4, label=method)
         axes.plot(CLUSTERS, plain, color="grey", ls=":", label="non-private")
         axes.set(title=f"{name}, epsilon = 1", xlabel="k", ylabel="loss", xscale="log", yscale="log")
+        axes.set_xticks(CLUSTERS, [str(k) for k in CLUSTERS])
+        axes.minorticks_off()
     figure.axes[0].legend(frameon=False, fontsize=7)
     figure.savefig(path, dpi=120)
 

@@ -18,7 +18,7 @@ GUESS = 16  # clusters to grow the tree for, while their number is not known
 MOST = 24
 REDRAWS = 8
 CLEAR = 0.6  # a silhouette below this is no better than cutting one cloud into parts
-POINTS = 600
+POINTS = 1000
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def _best_k(leaves: Leaf, root: Leaf, rng: np.random.RandomState) -> int:
     scores = {1: CLEAR}
     with threadpool_limits(1):
         for k in range(2, min(MOST, len(points) - 1) + 1):
-            fitted = NonprivateKMeans(k, n_init=1, random_state=rng).fit(points, sample_weight=weights)
+            fitted = NonprivateKMeans(k, n_init=2, random_state=rng).fit(points, sample_weight=weights)
             near = np.sort(fitted.transform(points), axis=1)[:, :2]
             scores[k] = float(np.average(1 - near[:, 0] / np.maximum(near[:, 1], 1e-300), weights=weights))
     return max(scores, key=lambda k: scores[k])

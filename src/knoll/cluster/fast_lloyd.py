@@ -19,7 +19,7 @@ from knoll.cluster.means import CellMeans, cell_means, check_count, restart_unse
 from knoll.cluster.starts import packed_starts
 from knoll.estimator import Room
 from knoll.privacy import PrivacyError
-from knoll.queries import Box, CellDisplacements, Nearest
+from knoll.queries import CellDisplacements, Nearest, longest_record
 
 
 @documented
@@ -104,9 +104,7 @@ class FastLloyd(PrivateCenters):
 
     def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
         curator, domain, scales = room.curator, room.domain, room.scales
-        widths = domain.half / scales
-        reach = np.linalg.norm(widths) if isinstance(domain, Box) else widths.max()
-        radius = self.clip * float(reach) * k ** (-1 / domain.n_columns)
+        radius = self.clip * longest_record(domain, scales) * k ** (-1 / domain.n_columns)
         means = CellMeans.unseen(packed_starts(domain, k, scales, rng))
         share = curator.share_left / self.n_steps
         for _ in range(self.n_steps):

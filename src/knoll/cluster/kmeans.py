@@ -23,7 +23,7 @@ from knoll.cluster.refine import STEP, Centres, refine, solve, synthetic_points
 from knoll.cluster.shape import effective, ellipsoid
 from knoll.estimator import Room
 from knoll.privacy import Curator, Shares
-from knoll.queries import Ball, Frame, Projected, ScatterMatrix
+from knoll.queries import Frame, Projected, ScatterMatrix, longest_record
 
 ROTATE_FROM, MOST_AXES = 12, 12  # rotate if the bounds have so many effective dimensions; axes kept for the search
 MOST_ROTATED = 400  # columns up to which a scatter matrix is released: it has d (d + 1) / 2 entries
@@ -106,7 +106,7 @@ class KMeans(PrivateCenters):
     def _search(self, room: Room, k: int | None, rng: np.random.RandomState) -> CellMeans:
         curator, frame, shares = room.curator, Frame(room.domain, room.scales), KMeansShares()
         whole = curator.share_left
-        root = release_root(curator, shares.root * whole, frame, _reach(room))
+        root = release_root(curator, shares.root * whole, frame, longest_record(room.domain, room.scales))
         rotation = None
         if effective(frame.half) >= ROTATE_FROM and frame.n_columns <= MOST_ROTATED:
             rotation = principal_axes(curator, shares.axes * whole, frame, root)
@@ -143,11 +143,13 @@ class Rotation:
 
     def frame(self, room: Room) -> Frame:
         """All axes, for the steps."""
-        return Frame(Projected(room.domain, self.axes, _reach(room), room.scales))
+        return Frame(Projected(room.domain, self.axes, longest_record(room.domain, room.scales), room.scales))
 
     def search(self, room: Room) -> Frame:
         """The axes that stand out, for the tree."""
-        return Frame(Projected(room.domain, self.axes[: self.clear_axes], _reach(room), room.scales))
+        return Frame(
+            Projected(room.domain, self.axes[: self.clear_axes], longest_record(room.domain, room.scales), room.scales)
+        )
 
     def turn(self, root: Leaf) -> Leaf:
         """Return the root in the new axes."""
@@ -183,12 +185,6 @@ def principal_axes(curator: Curator, share: float, frame: Frame, root: Leaf) -> 
     edge = 2**0.5 * unit / n * float(np.sqrt((size**2).sum() * (size**2).max()))
     clear = int(np.clip((values > edge).sum(), 1, MOST_AXES))
     return Rotation(vectors[:, ::-1].T.copy(), values[::-1].copy(), clear)
-
-
-def _reach(room: Room) -> float:
-    """Length of the longest record from the middle, in the metric."""
-    widths = room.domain.half / room.scales
-    return float(widths.max()) if isinstance(room.domain, Ball) else float(np.linalg.norm(widths))
 
 
 def _steps(curator: Curator, frame: Frame, root: Leaf, k: int, whole: float) -> int:

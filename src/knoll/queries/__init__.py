@@ -5,7 +5,7 @@ from knoll.queries.counts import Count
 from knoll.queries.domain import Ball, Box, Domain, domain_from
 from knoll.queries.moments import CellDisplacements, CellMoments, CellSecondMoments
 from knoll.queries.nearest import Nearest, TwoLevel
-from knoll.queries.projection import Projected, random_hyperplanes, random_projection
+from knoll.queries.projection import Projected, longest_record, random_hyperplanes, random_projection
 from knoll.queries.query import Query
 from knoll.queries.shapes import CellShapes, Frame, ScatterMatrix
 from knoll.queries.votes import ColumnHistograms, GridHistogram, NearestVotes, TreeCounts
@@ -31,6 +31,7 @@ __all__ = [
     "TreeCounts",
     "TwoLevel",
     "domain_from",
+    "longest_record",
     "random_hyperplanes",
     "random_projection",
 ]

@@ -63,7 +63,8 @@ class _Ellipsoids:
 
     def __init__(self, frame: Frame, references: Floats, axes: Floats, radii: Floats) -> None:
         self._origin = np.rint(references / frame.steps)
-        self.size = radii[:, None] / axes  # worth of one unit, per cell and column
+        # worth of one unit, per cell and column; a cell without width still has a size to divide by
+        self.size = np.maximum(radii[:, None] / axes, frame.half * 2.0**-30)
         self._per_step = frame.steps / self.size * SHAPE_UNIT
 
     def clipped(self, grid: Floats, labels: Integers) -> Floats:

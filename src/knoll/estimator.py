@@ -19,6 +19,45 @@ from knoll.privacy.ledger import UNNAMED
 from knoll.queries import Ball, Box, domain_from
 from knoll.source import Source, as_source, open_array, open_file, split_users
 
+COMMON_PARAMETERS = """epsilon, delta : float, default=1.0 and 1e-6
+        Privacy budget of one fit. ``delta=0`` gives pure differential privacy (Laplace noise).
+    bounds : Box, Ball, (lower, upper), dict or "private"
+        Where records can lie, known without looking at them; records outside are clipped. ``"private"`` buys
+        bounds with a tenth of the budget.
+    scale_by_bounds : bool, default=False
+        Measure distances in units of each column's bounds, for columns of different kinds. (Scaling by the data's
+        own spread, as StandardScaler does, would not be private.)
+    relation : {"add_remove", "replace_special", "replace_one"}, default="add_remove"
+        What neighbouring datasets are.
+    unit : Record or User, optional
+        Who is protected: one record (default), or ``User(column, cap)``.
+    missing : {"refuse", "drop"}, default="refuse"
+        Rows with NaN or infinity: an error, or left out.
+    ledger : path or ledger, optional
+        Where releases are recorded, against a cap per dataset. In memory by default.
+    random_state : int, RandomState or None
+        Public randomness. Never the noise.
+    verbose : bool, default=False
+        Show progress of long fits."""
+
+COMMON_ATTRIBUTES = """bounds_ : Box or Ball
+        The bounds used, given or bought.
+    privacy_ : Privacy
+        What was released, at what cost; print it.
+    n_features_in_, feature_names_in_
+        As in scikit-learn."""
+
+
+def documented(cls: type) -> type:
+    """Fill what all estimators share into a class's docstring: {parameters} and {attributes}.
+
+    A class with attributes of its own kind names them in `_ATTRIBUTES`, which come first.
+    """
+    if cls.__doc__:
+        attributes = getattr(cls, "_ATTRIBUTES", "") + COMMON_ATTRIBUTES
+        cls.__doc__ = cls.__doc__.replace("{parameters}", COMMON_PARAMETERS).replace("{attributes}", attributes)
+    return cls
+
 
 @dataclass(frozen=True)
 class Room:

@@ -1,4 +1,9 @@
-"""Fitted models as JSON: `save` and `load`. Reading a file never runs anything from it."""
+"""Fitted models as JSON: `save` and `load`. Reading a file never runs anything from it.
+
+An estimator names what it publishes in `_published`: fitted attribute -> its shape, a letter per axis ("kd": clusters x
+columns, "" for one number). Axes with the same letter must have the same length; d is the number of columns.
+`_restore` sets what follows from those and refuses values that no fit gives.
+"""
 
 import json
 import math
@@ -12,7 +17,7 @@ from knoll.privacy import DataError, Privacy
 from knoll.queries import Ball, Box
 
 FORMAT = 1
-_ARRAYS = ("cluster_centers_", "centers_stderr_", "cluster_sizes_", "cluster_sizes_stderr_", "scales_")
+ROOMS = ("knoll.cluster", "knoll.mixture", "knoll.modes", "knoll.local")
 _NOT_SAVED = {"bounds", "ledger", "unit", "random_state", "verbose"}
 _LARGEST_FILE = 2**30
 
@@ -30,11 +35,10 @@ def save(model: Any, path: str | PathLike[str]) -> None:
     names = getattr(model, "feature_names_in_", None)
     data = {
         "knoll": FORMAT,
-        "estimator": type(model).__name__,
-        "parameters": {name: _plain(getattr(model, name)) for name in _saved_parameters(type(model))},
+        **_plain(model),
         "columns": None if names is None else [str(name) for name in names],
         "bounds": _bounds_out(model.bounds_),
-        "fitted": {name: _nested(getattr(model, name)) for name in _ARRAYS},
+        "fitted": {name: _nested(np.asarray(getattr(model, name))) for name in model._published},
         "privacy": model.privacy_.to_dict(),
     }
     path = Path(path)
@@ -72,33 +76,45 @@ def load(path: str | PathLike[str]) -> Any:
 
 
 def _build(data: dict[str, Any]) -> Any:
-    from knoll import cluster
-
     if data["knoll"] != FORMAT:
         raise ValueError(f"format {data['knoll']!r} is not {FORMAT}")
-    if data["estimator"] not in cluster.__all__:
-        raise ValueError(f"unknown estimator {data['estimator']!r}")
-    kind = getattr(cluster, data["estimator"])
     bounds = _bounds_in(data["bounds"])
-    known = {name: data["parameters"][name] for name in _saved_parameters(kind)}
-    model = kind(bounds=bounds, **known)
-    model.bounds_ = bounds
-    for name in _ARRAYS:
-        setattr(model, name, _array(data["fitted"][name], name))
-    k, d = model.cluster_centers_.shape
-    shapes = {name: getattr(model, name).shape for name in _ARRAYS}
-    expected = dict(zip(_ARRAYS, [(k, d), (k, d), (k,), (k,), (d,)], strict=True))
-    if shapes != expected or bounds.n_columns != d or not (model.scales_ > 0).all():
-        raise ValueError("its parts do not fit together")
-    if not np.isfinite(model.cluster_centers_).all():
-        raise ValueError("a centre is not finite")
-    model.n_features_in_, model.n_clusters_ = d, k
+    model = _estimator(data)
+    model.set_params(bounds=bounds)
+    model.bounds_, model.n_features_in_ = bounds, bounds.n_columns
+    lengths = {"d": bounds.n_columns}
+    for name, axes in model._published.items():
+        array = _array(data["fitted"][name], name)
+        if array.ndim != len(axes) or any(
+            lengths.setdefault(axis, n) != n for axis, n in zip(axes, array.shape, strict=True)
+        ):
+            raise ValueError(f"its parts do not fit together ({name})")
+        setattr(model, name, array if axes else array.item())
     if data["columns"] is not None:
-        if len(data["columns"]) != d:
-            raise ValueError("its columns do not fit its centres")
+        if len(data["columns"]) != bounds.n_columns:
+            raise ValueError("its columns do not fit its bounds")
         model.feature_names_in_ = np.array([str(name) for name in data["columns"]], dtype=object)
     model.privacy_ = Privacy.from_dict(data["privacy"])
+    model._restore()
     return model
+
+
+def _estimator(data: dict[str, Any]) -> Any:
+    """Return an unfitted estimator of a known kind; parameters may hold another."""
+    kind = _kinds().get(data["estimator"])
+    if kind is None:
+        raise ValueError(f"unknown estimator {data['estimator']!r}")
+    known = {name: data["parameters"][name] for name in _saved_parameters(kind)}
+    return kind(**{name: _estimator(value) if isinstance(value, dict) else value for name, value in known.items()})
+
+
+def _kinds() -> dict[str, type]:
+    """Name -> class of everything that can be saved."""
+    import knoll
+
+    places = ((name, place) for name, place in knoll._WHERE.items() if place in ROOMS)
+    found = ((name, getattr(knoll, name)) for name, _ in places)
+    return {name: kind for name, kind in found if hasattr(kind, "_published")}
 
 
 def _saved_parameters(kind: type) -> list[str]:
@@ -126,12 +142,19 @@ def _bounds_in(data: dict[str, Any]) -> Box | Ball:
 
 
 def _plain(value: Any) -> Any:
-    """Numpy scalars as Python ones, for JSON."""
+    """Numpy scalars as Python ones and an estimator as its name and parameters, for JSON."""
+    if hasattr(value, "get_params"):
+        return {
+            "estimator": type(value).__name__,
+            "parameters": {name: _plain(getattr(value, name)) for name in _saved_parameters(type(value))},
+        }
     return value.item() if isinstance(value, np.generic) else value
 
 
 def _nested(array: np.ndarray) -> Any:
     """Nested lists, infinity as null: JSON has no word for it."""
+    if array.ndim == 0:
+        return array.item() if np.isfinite(array) else None
     return (
         [_nested(row) for row in array] if array.ndim > 1 else [x if math.isfinite(x) else None for x in array.tolist()]
     )

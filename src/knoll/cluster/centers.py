@@ -1,6 +1,6 @@
 """What every clusterer with centres shares: the way through `fit`, and what a fitted model can do."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
@@ -12,28 +12,7 @@ from knoll import progress
 from knoll.cluster.means import MOST_CLUSTERS, CellMeans, check_count
 from knoll.estimator import Room, check_rows, open_curator, rows_to_label
 
-COMMON_PARAMETERS = """epsilon, delta : float, default=1.0 and 1e-6
-        Privacy budget of one fit. ``delta=0`` gives pure differential privacy (Laplace noise).
-    bounds : Box, Ball, (lower, upper), dict or "private"
-        Where records can lie, known without looking at them; records outside are clipped. ``"private"`` buys
-        bounds with a tenth of the budget.
-    scale_by_bounds : bool, default=False
-        Measure distances in units of each column's bounds, for columns of different kinds. (Scaling by the data's
-        own spread, as StandardScaler does, would not be private.)
-    relation : {"add_remove", "replace_special", "replace_one"}, default="add_remove"
-        What neighbouring datasets are.
-    unit : Record or User, optional
-        Who is protected: one record (default), or ``User(column, cap)``.
-    missing : {"refuse", "drop"}, default="refuse"
-        Rows with NaN or infinity: an error, or left out.
-    ledger : path or ledger, optional
-        Where releases are recorded, against a cap per dataset. In memory by default.
-    random_state : int, RandomState or None
-        Public randomness. Never the noise.
-    verbose : bool, default=False
-        Show progress of long fits."""
-
-COMMON_ATTRIBUTES = """cluster_centers_ : array of shape (n_clusters, n_features)
+CENTERS = """cluster_centers_ : array of shape (n_clusters, n_features)
         Released centres.
     centers_stderr_ : array of shape (n_clusters, n_features)
         Standard error of their privacy noise, as the last release tells it; infinite for a cluster that drowned in it.
@@ -43,19 +22,7 @@ COMMON_ATTRIBUTES = """cluster_centers_ : array of shape (n_clusters, n_features
         Standard error of their privacy noise.
     n_clusters_ : int
         The number of clusters.
-    bounds_ : Box or Ball
-        The bounds used, given or bought.
-    privacy_ : Privacy
-        What was released, at what cost; print it.
-    n_features_in_, feature_names_in_
-        As in scikit-learn."""
-
-
-def documented(cls: type) -> type:
-    """Fill the parameters and attributes that all clusterers share into a class's docstring."""
-    if cls.__doc__:
-        cls.__doc__ = cls.__doc__.replace("{parameters}", COMMON_PARAMETERS).replace("{attributes}", COMMON_ATTRIBUTES)
-    return cls
+    """
 
 
 class PrivateCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -64,6 +31,11 @@ class PrivateCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     cluster_centers_: np.ndarray
     scales_: np.ndarray
     _may_choose = False  # whether n_clusters=None is understood
+    _ATTRIBUTES = CENTERS
+    _published: ClassVar = {
+        "cluster_centers_": "kd", "centers_stderr_": "kd", "cluster_sizes_": "k", "cluster_sizes_stderr_": "k",
+        "scales_": "d",
+    }  # fmt: skip
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find centres.
@@ -106,6 +78,14 @@ class PrivateCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         self.cluster_sizes_stderr_ = means.counts_stderr
         self.bounds_, self.scales_ = room.domain, room.scales
         self.privacy_ = room.statement()
+
+    def _restore(self) -> None:
+        """Complete a model that was read from a file; refuse one that could not have been fitted."""
+        if not np.isfinite(self.cluster_centers_).all():
+            raise ValueError("a centre is not finite")
+        if not (self.scales_ > 0).all():
+            raise ValueError("a scale is not positive")
+        self.n_clusters_ = len(self.cluster_centers_)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the cluster of each row: the nearest released centre.

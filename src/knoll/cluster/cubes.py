@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from knoll.cluster.centers import PrivateCenters, documented
+from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.coreset import weighted_kmeans
 from knoll.cluster.grow import grow
 from knoll.cluster.means import CellMeans, cell_means, check_count
-from knoll.estimator import Room
+from knoll.estimator import Room, documented
 from knoll.queries import Box, CellMoments, Nearest, Projected, SplitTree, random_projection
 from knoll.queries.query import UNIT
 

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from knoll.cluster.centers import PrivateCenters, documented
+from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.choose import GUESS, Choice, choose_k
 from knoll.cluster.means import CellMeans
 from knoll.cluster.moment_tree import Leaf, grow, release_root
 from knoll.cluster.refine import STEP, Centres, refine, solve, synthetic_points
 from knoll.cluster.shape import effective, ellipsoid
-from knoll.estimator import Room
+from knoll.estimator import Room, documented
 from knoll.privacy import Curator, Shares
 from knoll.queries import Frame, Projected, ScatterMatrix, longest_record
 

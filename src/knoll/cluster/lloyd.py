@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from knoll.cluster.centers import PrivateCenters, documented
+from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.means import CellMeans, cell_means, check_count, restart_unseen
 from knoll.cluster.starts import packed_starts
-from knoll.estimator import Room
+from knoll.estimator import Room, documented
 from knoll.queries import CellMoments, Nearest
 
 

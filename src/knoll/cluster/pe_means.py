@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from knoll.cluster.centers import PrivateCenters, documented
+from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.coreset import keep_top_mass, levy_flights, uniform_points, vote_means, weighted_kmeans
 from knoll.cluster.means import CellMeans, cell_means, check_count
-from knoll.estimator import Room
+from knoll.estimator import Room, documented
 from knoll.privacy import PrivacyError
 from knoll.queries import CellMoments, Count, Nearest, NearestVotes, Projected, TwoLevel, random_projection
 

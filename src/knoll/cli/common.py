@@ -1,0 +1,122 @@
+"""What the commands share: the options of a private fit, its errors, where its results go."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from knoll.cli.parse import read_bounds, read_columns
+
+console = Console()
+
+Data = Annotated[Path, typer.Argument(help="Parquet, CSV or Arrow file, or a folder of them.")]
+Epsilon = Annotated[float, typer.Option(help="Privacy budget of this fit; smaller is more private.")]
+Delta = Annotated[float, typer.Option(help="Chance term of the guarantee; 0 for pure differential privacy.")]
+Relation = Annotated[str, typer.Option(help="add_remove, replace_special or replace_one.")]
+
+
+@dataclass
+class FitOptions:
+    """Options of every command that fits: the data's bounds and columns, the budget, who is protected."""
+
+    bounds: Annotated[
+        str | None,
+        typer.Option(help='Public bounds: "age=0:110,bmi=10:60", "0:1" for all columns, or "private" to buy them.'),
+    ] = None
+    columns: Annotated[str | None, typer.Option(help="Columns to use, separated by commas.")] = None
+    epsilon: Epsilon = 1.0
+    delta: Delta = 1e-6
+    scale: Annotated[
+        bool,
+        typer.Option("--scale/--no-scale", help="Measure distance in units of each column's bounds, or in raw units."),
+    ] = True
+    relation: Relation = "add_remove"
+    user: Annotated[str | None, typer.Option(help="Column of user ids: protect users, not rows.")] = None
+    cap: Annotated[int, typer.Option(help="With --user: rows used per user.")] = 1
+    missing: Annotated[str, typer.Option(help="Rows with missing values: refuse or drop.")] = "refuse"
+    ledger: Annotated[Path | None, typer.Option(help="Record the spend in this file.")] = None
+    dataset: Annotated[str | None, typer.Option(help="Name of the data in the ledger; by default the file's.")] = None
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of the public randomness (starting points), never of the noise.")
+    ] = None
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters that every estimator takes."""
+        import knoll
+
+        return {
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "bounds": read_bounds(self.bounds),
+            "scale_by_bounds": self.scale,
+            "relation": self.relation,
+            "unit": knoll.User(self.user, self.cap) if self.user else None,
+            "missing": self.missing,
+            "ledger": knoll.Ledger(self.ledger, self.dataset) if self.ledger else None,
+            "random_state": self.seed,
+            "verbose": True,
+        }
+
+    def source(self, data: Path) -> Any:
+        """Return the chosen columns of a file."""
+        import knoll
+
+        return knoll.Source(data, read_columns(self.columns))
+
+
+def with_fit_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command whose last parameter is `options: FitOptions` one command-line option per field of it."""
+    own = [each for each in inspect.signature(command).parameters.values() if each.name != "options"]
+    shared = [
+        inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=each.default, annotation=each.type)
+        for each in fields(FitOptions)
+    ]
+
+    @wraps(command)
+    def wrapped(**given: Any) -> None:
+        options = FitOptions(**{each.name: given.pop(each.name) for each in fields(FitOptions)})
+        command(**given, options=options)
+
+    both = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own] + shared
+    wrapped.__signature__ = inspect.Signature(both)  # type: ignore[attr-defined]
+    wrapped.__annotations__ = {each.name: each.annotation for each in both}
+    return wrapped
+
+
+def prepare_folder(folder: Path) -> None:
+    """Make sure that results can be written before any budget is spent."""
+    folder.mkdir(parents=True, exist_ok=True)
+    probe = folder / ".knoll-probe"
+    probe.write_text("")
+    probe.unlink()
+
+
+def print_files(files: dict[Path, str], seconds: float) -> None:
+    """Tell what was written, and what it is for."""
+    console.print(f"\nDone in {seconds:.1f} s. Wrote:")
+    for file, what in files.items():
+        console.print(f"  {file}  [dim]{what}[/dim]", highlight=False, soft_wrap=True)
+
+
+def print_privacy(model: Any) -> None:
+    """Print a fitted model's privacy statement."""
+    console.print(escape(str(model.privacy_)), highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Turn expected errors into one line and exit code 1."""
+    from knoll.privacy import LedgerError
+
+    try:
+        yield
+    except (ValueError, TypeError, LedgerError, OSError) as error:
+        Console(stderr=True).print(f"[bold red]knoll:[/bold red] {escape(str(error))}", highlight=False, soft_wrap=True)
+        raise typer.Exit(1) from None

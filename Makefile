@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench-speed bench-kmeans clean
+.PHONY: audit mutants demo test lint bench-speed bench-kmeans clean
 
 demo: $(VENV)/knoll
 	$(BIN)/knoll demo --out demo
@@ -22,6 +22,12 @@ bench-speed: $(VENV)/dev
 
 bench-kmeans: $(VENV)/dev
 	$(BIN)/python benchmarks/kmeans.py $(ARGS)
+
+audit: $(VENV)/dev
+	$(BIN)/python benchmarks/audit.py $(ARGS)
+
+mutants: $(VENV)/dev
+	$(BIN)/python benchmarks/mutants.py $(ARGS)
 
 $(VENV)/knoll: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

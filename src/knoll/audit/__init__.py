@@ -2,8 +2,8 @@
 
 An audit runs a mechanism many times on neighbouring datasets that were chosen to hurt, and asks how well an attacker
 who knows everything else can tell them apart. What the attacker achieves is a lower bound on the privacy loss, at a
-stated confidence. A bound above the declared epsilon proves a mistake; a bound below it proves nothing, but the closer it
-comes, the more a pass means.
+stated confidence. A bound above the declared epsilon proves a mistake; a bound below it proves nothing, but the closer
+it comes, the more a pass means.
 
 >>> import knoll
 >>> from knoll.audit import audit

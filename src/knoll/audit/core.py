@@ -122,16 +122,18 @@ def audit(
     epsilon, delta : float, optional
         What is declared; an estimator's own by default. A callable must say its epsilon; delta is 0 by default.
     gaussian : bool, optional
-        Whether the claim is that of a Gaussian release (see `Guarantee`). By default so for an estimator with delta > 0.
+        Whether the claim is that of a Gaussian release (see `Guarantee`). So by default for an estimator with
+        delta > 0.
     pairs : list of Pair, optional
         Neighbours; by default `hurtful_pairs` in the box [-1, 1]^columns.
     columns : int, default=2
         Columns of the default pairs.
     runs : int, default=1000
-        Runs in all. A quarter trains the attacks, on all pairs alike; half of the rest goes to the pair that looks
-        worst, the others share what is left.
+        Runs in all. A quarter trains the attacks, on all pairs alike; two thirds of the rest go to the pair that
+        looks worst, the others share what is left.
     confidence : float, default=0.999
-        Probability that all bounds hold together: it is divided among pairs and boxes.
+        Probability that all bounds hold together. Half of the chance of error goes to the pair that looks worst, the
+        others share the rest.
     batch : bool, default=False
         The callable takes (rows, size) and returns `size` independent outcomes at once, one per row.
     seconds : float, default=600
@@ -165,13 +167,11 @@ def audit(
     with _progress(verbose, 2 * each * len(pairs) + left) as step:
         trained = [_Trained(see, pair, each, guarantee, step) for pair in pairs]
         worst = max(range(len(pairs)), key=lambda i: trained[i].promise)
-        sizes = [left // (4 * max(1, len(pairs) - 1))] * len(pairs)
-        sizes[worst] = left // 2 - sum(sizes) + sizes[worst] if len(pairs) > 1 else left // 2
-        boxes = sum(one.boxes for one in trained)
+        sizes, chances = _divided(left // 2, worst, len(pairs)), _divided(1.0 - confidence, worst, len(pairs), 0.5)
         attacks, ratios = [], {}
-        for one, size in zip(trained, sizes, strict=True):
-            fresh = one.watch(max(size, 2), step)
-            attacks += one.judged(fresh, (1.0 - confidence) / boxes)
+        for one, size, chance in zip(trained, sizes, chances, strict=True):
+            fresh = one.watch(max(int(size), 2), step)
+            attacks += one.judged(fresh, chance / max(1, len(one.rules)))
             if one.white:
                 ratios[one.pair.name] = fresh.ratios
     used = {one.pair.name: guarantee.epsilon_of(_cost(one, guarantee)) for one in trained if one.white}
@@ -212,11 +212,6 @@ class _Trained:
             self.rules["white"] = choose_ratio(seen.ratios, guarantee)
         self.promise = (len(self.leaks), self.mu_squared + self.epsilon, self._gap(seen))
 
-    @property
-    def boxes(self) -> int:
-        """Number of attacks on this pair."""
-        return len(self.rules)
-
     def watch(self, size: int, step: Callable[[int], None]) -> _Seen:
         """Make `size` runs on each neighbour."""
         sides = []
@@ -235,10 +230,8 @@ class _Trained:
         """Return what the chosen attacks prove on fresh runs."""
         attacks = []
         for box, rule in self.rules.items():
-            if box == "white":
-                outcomes = fresh.ratios
-            else:
-                outcomes = tuple(_padded(each, self._width) for each in fresh.published)
+            shown = (_padded(fresh.published[0], self._width), _padded(fresh.published[1], self._width))
+            outcomes = fresh.ratios if box == "white" else shown
             fp, fn, strength = judge(rule, outcomes, self.guarantee, chance)
             size = len(outcomes[0]) + len(outcomes[1])
             epsilon = self.guarantee.epsilon_of(strength)
@@ -287,6 +280,18 @@ class _Batch:
         outcomes = np.asarray(self._mechanism(rows, size), dtype=np.float64).reshape(size, -1)
         step(size)
         return outcomes, []
+
+
+_See = _OneByOne | _Batch
+
+
+def _divided(whole: float, first: int, count: int, part: float = 2 / 3) -> list[float]:
+    """Divide a whole: a part to one, the rest to the others alike."""
+    if count == 1:
+        return [whole]
+    parts = [whole * (1 - part) / (count - 1)] * count
+    parts[first] = whole * part
+    return parts
 
 
 def _padded(outcomes: np.ndarray, width: int) -> np.ndarray:

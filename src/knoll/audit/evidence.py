@@ -99,7 +99,7 @@ def one_run_epsilon(canaries: int, guesses: int, right: int, delta: float, confi
     (Steinke, Nasr, Jagielski 2023, Theorem 5.2). The bound is the largest epsilon at which that is 1 - confidence.
 
     >>> round(one_run_epsilon(1000, 100, 95, 0.0), 2)
-    1.79
+    1.69
     """
     if not 0 <= right <= guesses <= canaries or guesses == 0:
         raise PrivacyError(f"{right} right of {guesses} guesses about {canaries} canaries makes no sense")

@@ -1,8 +1,8 @@
 """An audit from a single run, for fits too big to repeat (Steinke, Nasr, Jagielski 2023).
 
-Many canaries, each put into the data or left out by a fair coin; one fit; a guess about the canaries of whom one is most
-sure. Who guesses better than epsilon allows has found a violation. Under add/remove the coins are independent of one
-another, so one run counts like many.
+Many canaries, each put into the data or left out by a fair coin; one fit; a guess about the canaries of whom one is
+most sure. Who guesses better than epsilon allows has found a violation. Under add/remove the coins are independent of
+one another, so one run counts like many.
 
 The guesses come from the releases. Replaying the answers on a dataset that holds one canary alone yields what that
 canary would add to every total; replaying them on the other rows, what the rest adds. The coins are then read off the
@@ -91,10 +91,8 @@ def audit_one_run(
     >>> from knoll.queries import Box, GridHistogram
     >>> histogram = GridHistogram(Box((0, 0), (1, 1)), (20, 20))
     >>> naked = lambda rows: histogram.summarise(rows)  # a histogram without noise
-    >>> cells = np.stack(np.meshgrid(*[np.arange(20) / 20 + 0.025] * 2), axis=-1).reshape(-1, 2)
-    >>> found = audit_one_run(
-    ...     naked, cells[:0], cells, epsilon=1.0, score=lambda h, c: h[(c[:, 0] * 20).astype(int) * 20 + (c[:, 1] * 20).astype(int)]
-    ... )
+    >>> cells = np.array([(i, j) for i in range(20) for j in range(20)]) / 20 + 0.025
+    >>> found = audit_one_run(naked, cells[:0], cells, epsilon=1.0, score=lambda counts, canaries: counts)
     >>> found.passed
     False
     """

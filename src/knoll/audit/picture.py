@@ -19,8 +19,8 @@ def plot_audit(found: Audit) -> Figure:
     """Draw the trade-off curve of the attacks against the guarantee, and the bound of every pair.
 
     On the left, false negatives against false positives: no attack may lie below the black curve. Thin lines are the
-    likelihood-ratio tests of the pairs as measured; crosses are the upper confidence limits of the judged attacks. On the
-    right, each pair's lower bounds and exact cost against the declared epsilon.
+    likelihood-ratio tests of the pairs as measured; crosses are the upper confidence limits of the judged attacks. On
+    the right, each pair's lower bounds and exact cost against the declared epsilon.
 
     Parameters
     ----------

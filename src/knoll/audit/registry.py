@@ -1,7 +1,7 @@
 """What `knoll audit` and `make audit` attack: one line per estimator, a factory each.
 
-Add an estimator: add a line. The factory takes keyword parameters (epsilon, delta, relation, ...) and returns an unfitted
-estimator for rows in the box [-1, 1]^2, or a callable from such rows to published numbers with the attributes
+Add an estimator: add a line. The factory takes keyword parameters (epsilon, delta, relation, ...) and returns an
+unfitted estimator for rows in the box [-1, 1]^2, or a callable from such rows to published numbers with the attributes
 `epsilon`, `delta` and `relation`.
 """
 

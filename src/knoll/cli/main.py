@@ -2,7 +2,7 @@
 
 import typer
 
-from knoll.cli import cluster
+from knoll.cli import audit, cluster
 from knoll.cli.ledger import ledger_app
 
 app = typer.Typer(
@@ -15,4 +15,5 @@ app.command()(cluster.cluster)
 app.command()(cluster.predict)
 app.command()(cluster.plan)
 app.command()(cluster.demo)
+app.command()(audit.audit)
 app.add_typer(ledger_app, name="ledger")

@@ -154,6 +154,18 @@ ESTIMATORS = {
     "LSHTree": lambda **kw: knoll.LSHTree(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
     "Cubes": lambda **kw: knoll.Cubes(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
     "Cubes, ball": lambda **kw: knoll.Cubes(**{"n_clusters": 3, "bounds": None, "random_state": 0, **kw}),
+    "GaussianMixture": lambda **kw: knoll.GaussianMixture(
+        **{"n_components": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}
+    ),
+    "GaussianMixture, paper": lambda **kw: knoll.GaussianMixture(
+        **{"n_components": 2, "bounds": (-1.0, 1.0), "preset": "paper", "random_state": 0, **kw}
+    ),
+    "EMGaussianMixture": lambda **kw: knoll.EMGaussianMixture(
+        **{"n_components": 2, "bounds": "private", "n_steps": 3, "covariance_type": "tied", "random_state": 0, **kw}
+    ),
+    "HardEMGaussianMixture": lambda **kw: knoll.HardEMGaussianMixture(
+        **{"n_components": 3, "bounds": (-1.0, 1.0), "start": "packed", "random_state": 0, **kw}
+    ),
     "Lloyd, ball": lambda **kw: knoll.Lloyd(**{"n_clusters": 2, "bounds": None, "random_state": 0, **kw}),
 }
 

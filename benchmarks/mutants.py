@@ -31,16 +31,10 @@ class Mutant:
     only: str = ""
 
 
-QUERIES, CURATOR, FAULTS = (
-    "tests/contract/test_queries.py",
-    "tests/unit/test_curator.py",
-    "tests/end_to_end/test_faults.py",
-)
-AUDIT, ESTIMATORS, LEDGER = (
-    "tests/audit/test_audit.py",
-    "tests/contract/test_estimators.py",
-    "tests/unit/test_ledger.py",
-)
+QUERIES, ESTIMATORS = "tests/contract/test_queries.py", "tests/contract/test_estimators.py"
+CURATOR, LEDGER = "tests/unit/test_curator.py", "tests/unit/test_ledger.py"
+AUDIT, ROUNDING = "tests/audit/test_audit.py", "tests/audit/test_quantisation.py"
+FAULTS, NOISE = "tests/end_to_end/test_faults.py", "tests/statistical/test_noise.py"
 
 MUTANTS = [
     Mutant(
@@ -49,7 +43,7 @@ MUTANTS = [
         "        np.clip(grid, -self._limit, self._limit, out=grid)\n",
         "",
         QUERIES,
-        "more_than_declared and moments",
+        "tight and moments",
     ),
     Mutant(
         "the clip to the ball",
@@ -87,7 +81,7 @@ MUTANTS = [
         "max(self.spread(norm), self.bound(norm)) if relation is Relation.REPLACE_ONE else self.bound(norm)",
         "self.bound(norm)",
         QUERIES,
-        "more_than_declared and votes",
+        "tight and votes",
     ),
     Mutant(
         "a record with a NaN adds nothing",

@@ -16,7 +16,7 @@ def distance(query, u, v, norm):
 
 
 def test_cut_squares_are_covered_and_would_not_be_without_their_term():
-    """One column, one cell, squares almost as heavy as displacements: the worst pair lies inside, where cutting shows."""
+    """One column, one cell, squares nearly as heavy as displacements: the worst pair lies inside; cutting shows."""
     box = Box((-1.0,), (1.0,))
     cells, frame = Nearest(np.zeros((1, 1)), box), Frame(box)
     query = CellShapes(cells, frame, np.zeros((1, 1)), np.ones((1, 1)), np.ones(1), square_weight=0.9)

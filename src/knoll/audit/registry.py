@@ -21,6 +21,15 @@ def _centres(name: str, **fixed: Any) -> Callable[..., Any]:
     return make
 
 
+def _components(name: str, **fixed: Any) -> Callable[..., Any]:
+    """Return a factory of a mixture of two components in the box."""
+
+    def make(**given: Any) -> Any:
+        return getattr(knoll, name)(**{"n_components": 2, "bounds": (-1.0, 1.0), "random_state": 0, **fixed, **given})
+
+    return make
+
+
 AUDITED: dict[str, Callable[..., Any]] = {
     "KMeans": _centres("KMeans"),
     "Lloyd": _centres("Lloyd"),
@@ -29,6 +38,9 @@ AUDITED: dict[str, Callable[..., Any]] = {
     "PEMeans": _centres("PEMeans"),
     "LSHTree": _centres("LSHTree"),
     "Cubes": _centres("Cubes"),
+    "GaussianMixture": _components("GaussianMixture"),
+    "EMGaussianMixture": _components("EMGaussianMixture", n_steps=3),
+    "HardEMGaussianMixture": _components("HardEMGaussianMixture"),
 }
 
 

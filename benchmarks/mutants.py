@@ -109,7 +109,7 @@ MUTANTS = [
         "        return total + draw(scale, total.size, self.words).reshape(total.shape)",
         "        return total + (total != 0) * draw(scale, total.size, self.words).reshape(total.shape)",
         AUDIT,
-        "joint_release",
+        "gives_nothing_away",
     ),
     Mutant(
         "the recheck after the fit",

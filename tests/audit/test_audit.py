@@ -78,6 +78,17 @@ def test_a_joint_release_is_bounded_under_every_relation(relation):
         assert found.passed, str(found)
 
 
+@pytest.mark.parametrize("delta", [1e-6, 0.0])
+def test_a_cell_that_is_empty_without_the_canary_gives_nothing_away(delta):
+    """Empty cells get the same noise as others: without it, their zeros would tell."""
+    pair = next(pair for pair in hurtful_pairs() if pair.name == "an empty cluster")
+    query = CellMoments(Nearest([[-0.6, 0.6], [0.8, -0.8]], Box((-1, -1), (1, 1))))
+    assert not query.summarise(pair.without)[1].any()
+    found = audit_release(query, pair, delta=delta, confidence=CONFIDENCE)
+    assert found.passed, str(found)
+    assert found.most_used > 0.9
+
+
 @pytest.mark.parametrize("relation", list(Relation))
 @pytest.mark.parametrize("name", AUDITED)
 def test_no_pair_costs_more_than_declared_and_nothing_leaks(name, relation):

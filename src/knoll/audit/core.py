@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from knoll.audit.attacks import Attack, choose, choose_ratio, judge, published_features
+from knoll.audit.attacks import Attack, choose, choose_ratio, judge, judge_ratio, published_features
 from knoll.audit.evidence import Guarantee
 from knoll.audit.pairs import Pair, hurtful_pairs
 from knoll.audit.runs import Run, look
@@ -16,6 +16,12 @@ from knoll.privacy.errors import PrivacyError
 
 TRAINING = 0.25
 """Fraction of the runs on which attacks are trained and the worst pair is chosen."""
+
+WORST = 0.75
+"""Fraction of the other runs, and of the chance of error, that goes to the pair that looks worst in training."""
+
+WHITE = 0.75
+"""Fraction of a pair's chance of error that goes to the white box."""
 
 _LEAST_TRAINING = 8  # runs of each neighbour of each pair
 _PILOT = 2
@@ -129,11 +135,10 @@ def audit(
     columns : int, default=2
         Columns of the default pairs.
     runs : int, default=1000
-        Runs in all. A quarter trains the attacks, on all pairs alike; two thirds of the rest go to the pair that
+        Runs in all. A quarter trains the attacks, on all pairs alike; three quarters of the rest go to the pair that
         looks worst, the others share what is left.
     confidence : float, default=0.999
-        Probability that all bounds hold together. Half of the chance of error goes to the pair that looks worst, the
-        others share the rest.
+        Probability that all bounds hold together: the chance of error is divided as the runs are.
     batch : bool, default=False
         The callable takes (rows, size) and returns `size` independent outcomes at once, one per row.
     seconds : float, default=600
@@ -167,11 +172,11 @@ def audit(
     with _progress(verbose, 2 * each * len(pairs) + left) as step:
         trained = [_Trained(see, pair, each, guarantee, step) for pair in pairs]
         worst = max(range(len(pairs)), key=lambda i: trained[i].promise)
-        sizes, chances = _divided(left // 2, worst, len(pairs)), _divided(1.0 - confidence, worst, len(pairs), 0.5)
+        sizes, chances = (_divided(whole, worst, len(pairs)) for whole in (left // 2, 1.0 - confidence))
         attacks, ratios = [], {}
         for one, size, chance in zip(trained, sizes, chances, strict=True):
             fresh = one.watch(max(int(size), 2), step)
-            attacks += one.judged(fresh, chance / max(1, len(one.rules)))
+            attacks += one.judged(fresh, chance)
             if one.white:
                 ratios[one.pair.name] = fresh.ratios
     used = {one.pair.name: guarantee.epsilon_of(_cost(one, guarantee)) for one in trained if one.white}
@@ -231,8 +236,10 @@ class _Trained:
         attacks = []
         for box, rule in self.rules.items():
             shown = (_padded(fresh.published[0], self._width), _padded(fresh.published[1], self._width))
-            outcomes = fresh.ratios if box == "white" else shown
-            fp, fn, strength = judge(rule, outcomes, self.guarantee, chance)
+            white = box == "white"
+            outcomes = fresh.ratios if white else shown
+            part = 1.0 if len(self.rules) == 1 else WHITE if white else 1.0 - WHITE
+            fp, fn, strength = (judge_ratio if white else judge)(rule, outcomes, self.guarantee, part * chance)
             size = len(outcomes[0]) + len(outcomes[1])
             epsilon = self.guarantee.epsilon_of(strength)
             attacks.append(Attack(self.pair.name, box, rule.name, size, fp, fn, strength, epsilon))
@@ -285,7 +292,7 @@ class _Batch:
 _See = _OneByOne | _Batch
 
 
-def _divided(whole: float, first: int, count: int, part: float = 2 / 3) -> list[float]:
+def _divided(whole: float, first: int, count: int, part: float = WORST) -> list[float]:
     """Divide a whole: a part to one, the rest to the others alike."""
     if count == 1:
         return [whole]

@@ -94,7 +94,7 @@ def choose(histogram: Histogram, rng: np.random.RandomState, floor: float) -> in
 
 def _fit(histogram: Histogram, k: int, rng: np.random.RandomState, floor: float) -> tuple[Fits, float]:
     bulk, width = _span(histogram)
-    prior = Prior(PRIOR * k, (bulk / (6 * k)) ** 2)
+    prior = Prior(PRIOR, (bulk / (6 * k)) ** 2)
     return fit_binned(histogram.sight, histogram.edges, k, rng, floor=max(floor, (width / 4) ** 2), prior=prior)
 
 

@@ -253,7 +253,38 @@ class Noisy(Client):
         return WordNoise().perturb(grid, self.budget.law, self.scale).tolist()
 
 
-KINDS = {each.kind: each for each in (SquareWave, Unary, Noisy)}
+@dataclass(frozen=True)
+class Waves(Client):
+    """A square wave on each column, with an equal part of epsilon.
+
+    Guarantee. Reports of the columns are independent given the record, each epsilon / d private for any change of its
+    column; together their ratio is at most the product. A report is a list with one output per column.
+    """
+
+    n_bins: int = 32
+    kind: ClassVar[str] = "square waves"
+
+    @cached_property
+    def columns(self) -> tuple[SquareWave, ...]:
+        """The client of each column."""
+        part = self.epsilon / len(self.lower)
+        reach = best_reach(part, self.n_bins)
+        return tuple(
+            SquareWave(part, 0.0, (low,), (high,), self.n_bins, reach)
+            for low, high in zip(self.lower, self.upper, strict=True)
+        )
+
+    @property
+    def cost(self) -> Cost:
+        """The sum over columns."""
+        return sum((each.cost for each in self.columns), Cost())
+
+    def _randomise(self, rows: np.ndarray) -> list[Any]:
+        parts = [each._randomise(rows[:, j : j + 1]) for j, each in enumerate(self.columns)]
+        return [list(report) for report in zip(*parts, strict=True)]
+
+
+KINDS = {each.kind: each for each in (SquareWave, Unary, Waves, Noisy)}
 
 
 def client_from_dict(data: dict[str, Any]) -> Client:

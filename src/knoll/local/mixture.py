@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from knoll.cluster.means import check_count
 from knoll.estimator import check_rows, documented
-from knoll.local.clients import Client, Noisy, SquareWave, Unary, best_reach
+from knoll.local.clients import Client, Noisy, SquareWave, Unary, Waves, best_reach
 from knoll.local.reports import read_reports
 from knoll.local.server import fit_from_reports, public_guess, too_few
 from knoll.mixture.base import MOST_COMPONENTS, PrivateMixture, check_shape
@@ -24,6 +24,7 @@ from knoll.privacy.released import Entry
 from knoll.queries import Box, domain_from
 
 MECHANISMS = ("auto", "square_wave", "response", "unary", "noise")
+MOST_WAVES = 8  # columns up to which waves tell more than noise
 BINS = {"square_wave": 64, "response": 16, "unary": 24}
 
 
@@ -41,7 +42,9 @@ class LocalGaussianMixture(PrivateMixture):
         Where records can lie, known without looking at them; records outside are clipped.
     mechanism : {"auto", "square_wave", "response", "unary", "noise"}, default="auto"
         What clients do. One column: "square_wave" (auto), "response" (k-ary randomised response) or "unary" (optimised
-        unary encoding). Any number: "noise" (auto for more than one), a Gaussian client, or Laplace if ``delta=0``.
+        unary encoding). More: "square_wave" (auto, up to 8), one per column with a part of epsilon each, for
+        components without correlations; "noise", a Gaussian client (Laplace if ``delta=0``), whose noise the server
+        deconvolves, with correlations, for very many respondents or a large epsilon.
     n_bins : int, optional
         Bins of the public grid, for one column.
     covariance_floor : float, default=0.001
@@ -124,14 +127,18 @@ class LocalGaussianMixture(PrivateMixture):
         box = _box(self.bounds, n_columns)
         kind = self.mechanism
         if kind == "auto":
-            kind = "square_wave" if box.n_columns == 1 else "noise"
+            kind = "square_wave" if box.n_columns <= MOST_WAVES else "noise"
         common = {"epsilon": budget.epsilon, "lower": box.lower, "upper": box.upper}
         if kind == "noise":
             client = Noisy(delta=budget.delta, **common)
             if client.cost.epsilon_at(budget.delta) > budget.epsilon:
                 raise PrivacyError(f"{budget} is too small for the precision of a report's noise")
             return client
-        bins = BINS[kind] if self.n_bins is None else check_count("n_bins", self.n_bins, 4096)
+        several = kind == "square_wave" and box.n_columns > 1
+        default = 32 if several else BINS[kind]
+        bins = default if self.n_bins is None else check_count("n_bins", self.n_bins, 4096)
+        if several:
+            return Waves(delta=0.0, n_bins=bins, **common)
         if kind == "unary":
             return Unary(delta=0.0, n_bins=bins, **common)
         reach = best_reach(budget.epsilon, bins) if kind == "square_wave" else 0

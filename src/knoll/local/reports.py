@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from knoll.local.clients import Client, Noisy, SquareWave, Unary
+from knoll.local.clients import Client, Noisy, SquareWave, Unary, Waves
 
 _UNLIKELY = 8.0  # standard deviations of the number of set bits of a unary report
 
@@ -23,7 +23,7 @@ def read_reports(client: Client, reports: Any) -> tuple[np.ndarray, int]:
     -------
     valid : integer array
         Outputs of shape (n,) for a square wave; set bits per bin, (n_bins + 1,), the number of reports last, for a
-        unary encoding; grid points of shape (n, n_columns) for noisy records.
+        unary encoding; outputs or grid points of shape (n, n_columns) for many columns.
     rejected : int
     """
     entries = list(reports)
@@ -33,9 +33,14 @@ def read_reports(client: Client, reports: Any) -> tuple[np.ndarray, int]:
         return np.array(good, dtype=np.int64), len(entries) - len(good)
     if isinstance(client, Unary):
         return _unary(client, entries)
-    assert isinstance(client, Noisy)
-    d, limit = len(client.lower), client.limit
-    good = [entry for entry in entries if _vector(entry, d) and all(abs(number) <= limit for number in entry)]
+    d = len(client.lower)
+    if isinstance(client, Waves):
+        outputs = client.n_bins + 2 * client.columns[0].reach
+        good = [entry for entry in entries if _vector(entry, d) and all(0 <= number < outputs for number in entry)]
+    else:
+        assert isinstance(client, Noisy)
+        limit = client.limit
+        good = [entry for entry in entries if _vector(entry, d) and all(abs(number) <= limit for number in entry)]
     return np.array(good, dtype=np.int64).reshape(-1, d), len(entries) - len(good)
 
 

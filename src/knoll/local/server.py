@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knoll.local.clients import Client, Noisy, SquareWave, Unary
+from knoll.local.clients import Client, Noisy, SquareWave, Unary, Waves
 from knoll.local.deconvolve import Bounds, climb, deconvolve
+from knoll.local.product import Product
 from knoll.mixture.binned import Channel, Fits, NoisyCounts, Prior, em_steps, fit_binned
 from knoll.mixture.mixture import Mixture
 
@@ -34,7 +35,7 @@ def fit_from_reports(
     client: Client, valid: np.ndarray, k: int | None, floor: np.ndarray, rng: np.random.RandomState
 ) -> Found:
     """Return a mixture of k components, or of the number that the Bayesian information criterion chooses."""
-    fit = _fit_columns if isinstance(client, Noisy) else _fit_bins
+    fit = _fit_noisy if isinstance(client, Noisy) else _fit_waves if isinstance(client, Waves) else _fit_bins
     if k is not None:
         return fit(client, valid, k, floor, rng, True)
     n, d = max(2, len(valid) if not isinstance(client, Unary) else int(valid[-1])), len(client.lower)
@@ -82,9 +83,7 @@ def _sight(
         seen = Channel(counts, matrix)
         again = Channel(rng.multinomial(len(valid), counts / max(len(valid), 1), size=REDRAWS), matrix)
         again.total = seen.total
-        passing = matrix / np.sqrt(matrix.mean(axis=1, keepdims=True) * client.n_bins)
-        through = float(np.linalg.svd(passing, compute_uv=False)[1] ** 2)
-        return seen, (1 - through) / max(through, 1e-12), again
+        return seen, hidden_records(matrix), again
     n, q = max(int(valid[-1]), 1), client.rare
     counts = (valid[:-1] - n * q) / (0.5 - q)
     stderr = float(np.sqrt(n * q * (1 - q))) / (0.5 - q)
@@ -97,7 +96,7 @@ def _sight(
 # ---- more columns ---------------------------------------------------------------------------------
 
 
-def _fit_columns(
+def _fit_noisy(
     client: Noisy, valid: np.ndarray, k: int, floor: np.ndarray, rng: np.random.RandomState, errors: bool
 ) -> Found:
     box = client.box
@@ -116,7 +115,52 @@ def _fit_columns(
         shrink = (size / len(reports)) ** 0.5
         parts = ("weights", "means", "covariances")
         spread = tuple(shrink * np.std([getattr(each, part) for each in again], axis=0) for part in parts)
+        spread = _at_least(spread, mixture, noise, len(reports))
     return Found(mixture, spread, value, np.empty(0))
+
+
+def _at_least(
+    spread: tuple[np.ndarray, ...], mixture: Mixture, noise: np.ndarray, n: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return standard errors not below those of moments of as many noisy records: climbing is slow under much noise."""
+    held = np.maximum(n * mixture.weights, 1.0)
+    seen = mixture.covariances + np.diag(noise)
+    variances = np.einsum("kii->ki", seen)
+    means = np.sqrt(variances / held[:, None])
+    size = variances[:, :, None] * variances[:, None, :] + np.square(seen)
+    weights, old_means, old_covariances = spread
+    return (
+        weights,
+        np.maximum(old_means, means),
+        np.maximum(old_covariances, np.sqrt(size / held[:, None, None])),
+    )
+
+
+def _fit_waves(
+    client: Waves, valid: np.ndarray, k: int, floor: np.ndarray, rng: np.random.RandomState, errors: bool
+) -> Found:
+    """Components without correlations, whose columns go through channels of their own."""
+    through = hidden_records(client.columns[0].channel)
+    placed = LEAST_PRIOR + through
+    least = np.maximum(floor, np.square(client.box.half / client.n_bins / 2))
+    product = Product.of(client, valid, least, placed)
+    fits, value = product.fit(k, rng)
+    mixture = product.mixture(fits)
+    d = len(client.lower)
+    spread = (np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d)))
+    if errors:
+        again = product.redraw(fits, REDRAWS // 2, REDRAWN_REPORTS, rng)
+        shrink = (min(len(valid), REDRAWN_REPORTS) / len(valid)) ** 0.5
+        parts = ("weights", "means", "covariances")
+        spread = tuple(shrink * np.std([getattr(each, part) for each in again], axis=0) for part in parts)
+    return Found(mixture, spread, value, np.empty(0))
+
+
+def hidden_records(channel: np.ndarray) -> float:
+    """Records that a channel hides for each that it lets through, of the contrast that it passes best."""
+    passing = channel / np.sqrt(channel.mean(axis=1, keepdims=True) * channel.shape[1])
+    through = float(np.linalg.svd(passing, compute_uv=False)[1] ** 2)
+    return (1 - through) / max(through, 1e-12)
 
 
 def too_few(client: Client, valid: np.ndarray) -> bool:

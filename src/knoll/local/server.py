@@ -68,8 +68,9 @@ def _fit_bins(
         again = em_steps(start, redrawn, edges, REDRAWN_STEPS, least, prior)
         spread = np.stack([each.std(axis=0) for each in (again.weights, again.means, again.variances)])
     density = np.full(client.n_bins, sight.total / client.n_bins)
-    for _ in range(50):
-        density = sight.expected(density)
+    for _ in range(50):  # smoothed, or it would fit the noise of single bins
+        padded = np.pad(sight.expected(density), 1, mode="edge")
+        density = (padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4
     return Found(mixture, (spread[0], spread[1][:, None], spread[2][:, None, None]), value, density)
 
 
@@ -153,6 +154,8 @@ def _fit_waves(
         shrink = (min(len(valid), REDRAWN_REPORTS) / len(valid)) ** 0.5
         parts = ("weights", "means", "covariances")
         spread = tuple(shrink * np.std([getattr(each, part) for each in again], axis=0) for part in parts)
+        average = np.einsum("k,kii->i", mixture.weights, mixture.covariances)
+        spread = _at_least(spread, mixture, through * average, len(valid))
     return Found(mixture, spread, value, np.empty(0))
 
 

@@ -1,10 +1,10 @@
-"""Mixtures: Old Faithful and the simulation of the DP-GMM paper, several dimensions, and speed, beside their references.
+"""Mixtures: Old Faithful and the simulation of the DP-GMM paper, several dimensions, and speed, beside references.
 
-Protocol. Old Faithful (KNOLL_DATA): 50 runs at epsilon = 3, bounds 30 to 110 minutes, compared with a non-private fit of
-the same data. Simulation: the paper's three components, rounded to integers as theirs, bounds 0 to 70; RMSE of weights,
-means and variances against the truth, averaged over components; figures of the authors' own code (10 runs) beside it.
-Central fits are pure (delta = 0), as in the paper, unless a column says otherwise. Dimensions: five components with
-random full covariances, mean log-likelihood of the data beside a non-private fit with three starts.
+Protocol. Old Faithful (KNOLL_DATA): 50 runs at epsilon = 3, bounds 30 to 110 minutes, compared with a non-private fit
+of the same data. Simulation: the paper's three components, rounded to integers as theirs, bounds 0 to 70; RMSE of
+weights, means and variances against the truth, averaged over components; figures of the authors' own code (10 runs)
+beside it. Central fits are pure (delta = 0), as in the paper, unless a column says otherwise. Dimensions: five
+components with random full covariances, mean log-likelihood of the data beside a non-private fit with three starts.
 
     make bench-mixtures                  about 15 minutes
     make bench-mixtures ARGS=--quick     about a minute

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from scipy.special import ndtr
 
-STARTS, SHORT, LONG = 16, 40, 600
+STARTS, SHORT, LONG = 16, 40, 400
 SETTLED = 1e-4  # stop when no mean moves by this many standard deviations, and no variance by this fraction
 KEEP = 3  # starts that survive the short run
 _TINY = 1e-290
@@ -176,7 +176,14 @@ def starts(density: np.ndarray, edges: np.ndarray, k: int, rng: np.random.Random
 
 
 def fit_binned(
-    sight: Sight, edges: np.ndarray, k: int, rng: np.random.RandomState, *, floor: float, prior: Prior
+    sight: Sight,
+    edges: np.ndarray,
+    k: int,
+    rng: np.random.RandomState,
+    *,
+    floor: float,
+    prior: Prior,
+    steps: int = LONG,
 ) -> tuple[Fits, float]:
     """Return the best of several fits, components in order, and its log-likelihood.
 
@@ -193,7 +200,9 @@ def fit_binned(
     floor : float
         Smallest variance.
     prior : Prior
-        Draws variances towards a common one, and weights towards each other.
+        Draws variances towards a common one, weights towards each other, means towards places.
+    steps : int
+        Steps of the best starts.
     """
     flat = np.full(len(edges) - 1, sight.total / (len(edges) - 1))
     density = sight.expected(flat)
@@ -201,6 +210,6 @@ def fit_binned(
         density = sight.expected(density)
     fits = em_steps(starts(density, edges, k, rng), sight, edges, SHORT, floor, prior)
     best = np.argsort(-log_likelihood(fits, sight, edges))[:KEEP]
-    fits = em_steps(fits.take(best), sight, edges, LONG, floor, prior)
+    fits = em_steps(fits.take(best), sight, edges, steps, floor, prior)
     value = log_likelihood(fits, sight, edges)
     return fits.take(int(value.argmax())).ordered(), float(value.max())

@@ -1,5 +1,6 @@
 """Pictures of released values."""
 
 from knoll.plots.clusters import plot_clusters
+from knoll.plots.mixtures import plot_mixture, plot_side_by_side
 
-__all__ = ["plot_clusters"]
+__all__ = ["plot_clusters", "plot_mixture", "plot_side_by_side"]

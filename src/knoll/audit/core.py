@@ -160,8 +160,11 @@ def audit(
     False
     """
     guarantee = _declared(mechanism, epsilon, delta, gaussian)
-    relation = getattr(mechanism, "relation", "add_remove")
-    pairs = hurtful_pairs(columns, relation=relation) if pairs is None else pairs
+    if pairs is None:
+        pairs = getattr(mechanism, "pairs", None) or hurtful_pairs(
+            columns, relation=getattr(mechanism, "relation", "add_remove")
+        )
+    batch = batch or getattr(mechanism, "batch", False)
     if not 0.5 < confidence < 1.0 or runs < 1 or not pairs:
         raise PrivacyError("an audit needs a confidence between 0.5 and 1, at least one run and one pair")
     started = time.monotonic()
@@ -317,7 +320,8 @@ def _declared(mechanism: Any, epsilon: float | None, delta: float | None, gaussi
         raise PrivacyError("say which epsilon the callable declares: audit(f, epsilon=1.0)")
     if not estimator and not callable(mechanism):
         raise PrivacyError(f"{mechanism!r} is neither an estimator nor a function of rows")
-    gaussian = (estimator and delta > 0) if gaussian is None else gaussian
+    if gaussian is None:
+        gaussian = (estimator or getattr(mechanism, "gaussian", False)) and delta > 0
     return Guarantee(float(epsilon), float(delta), "gaussian" if gaussian else "approximate")
 
 

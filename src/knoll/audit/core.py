@@ -14,16 +14,16 @@ from knoll.audit.pairs import Pair, hurtful_pairs
 from knoll.audit.runs import Run, look
 from knoll.privacy.errors import PrivacyError
 
-TRAINING = 0.25
+TRAINING = 0.2
 """Fraction of the runs on which attacks are trained and the worst pair is chosen."""
 
-WORST = 0.75
+WORST = 0.8
 """Fraction of the other runs, and of the chance of error, that goes to the pair that looks worst in training."""
 
 WHITE = 0.75
 """Fraction of a pair's chance of error that goes to the white box."""
 
-_LEAST_TRAINING = 8  # runs of each neighbour of each pair
+_LEAST_TRAINING = 4  # runs of each neighbour of each pair
 _PILOT = 2
 
 
@@ -135,8 +135,8 @@ def audit(
     columns : int, default=2
         Columns of the default pairs.
     runs : int, default=1000
-        Runs in all. A quarter trains the attacks, on all pairs alike; three quarters of the rest go to the pair that
-        looks worst, the others share what is left.
+        Runs in all. A fifth trains the attacks, on all pairs alike; four fifths of the rest go to the pair that looks
+        worst, the others share what is left.
     confidence : float, default=0.999
         Probability that all bounds hold together: the chance of error is divided as the runs are.
     batch : bool, default=False

@@ -16,9 +16,15 @@ def _centres(name: str, **fixed: Any) -> Callable[..., Any]:
     """Return a factory of a clusterer of three clusters in the box."""
 
     def make(**given: Any) -> Any:
-        return getattr(knoll, name)(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **fixed, **given})
+        size = {} if "n_components" in fixed else {"n_clusters": 3}
+        return getattr(knoll, name)(**{**size, "bounds": (-1.0, 1.0), "random_state": 0, **fixed, **given})
 
     return make
+
+
+def _components(name: str, **fixed: Any) -> Callable[..., Any]:
+    """Return a factory of a mixture of two components in the box."""
+    return _centres(name, n_components=2, **fixed)
 
 
 AUDITED: dict[str, Callable[..., Any]] = {
@@ -29,6 +35,9 @@ AUDITED: dict[str, Callable[..., Any]] = {
     "PEMeans": _centres("PEMeans"),
     "LSHTree": _centres("LSHTree"),
     "Cubes": _centres("Cubes"),
+    "GaussianMixture": _components("GaussianMixture"),
+    "EMGaussianMixture": _components("EMGaussianMixture", start="packed", n_steps=2),
+    "HardEMGaussianMixture": _components("HardEMGaussianMixture", start="packed", n_steps=2),
 }
 
 

@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 
 from knoll.mixture.mixture import Mixture
 
-STEPS, SETTLED, STARTS = 120, 1e-6, 6
+STEPS, SETTLED, STARTS = 200, 1e-8, 6
 MOST_REPORTS = 5000  # reports from which starts climb
 
 

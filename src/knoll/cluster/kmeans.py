@@ -184,7 +184,18 @@ def principal_axes(curator: Curator, share: float, frame: Frame, root: Leaf) -> 
     unit = float(released.stderr[0]) / size[0] ** 2
     edge = 2**0.5 * unit / n * float(np.sqrt((size**2).sum() * (size**2).max()))
     clear = int(np.clip((values > edge).sum(), 1, MOST_AXES))
-    return Rotation(vectors[:, ::-1].T.copy(), values[::-1].copy(), clear)
+    return Rotation(vectors[:, ::-1].T.copy(), without_noise(values, edge)[::-1].copy(), clear)
+
+
+def without_noise(values: np.ndarray, edge: float) -> np.ndarray:
+    """Return the eigenvalues of a noisy matrix as they are without the noise, whose own spectrum ends at `edge`.
+
+    Noise lifts an eigenvalue v to v + edge^2 / 4 v if that is above the edge (Benaych-Georges and Nadakuditi 2011), and
+    scatters the others; the sum of all it hardly moves, so the others share what is left.
+    """
+    clear = values > edge
+    found = np.where(clear, (values + np.sqrt(np.maximum(values**2 - edge**2, 0.0))) / 2, 0.0)
+    return np.where(clear, found, (values.sum() - found.sum()) / max(1, (~clear).sum()))
 
 
 def _steps(curator: Curator, frame: Frame, root: Leaf, k: int, whole: float) -> int:

@@ -141,10 +141,19 @@ ESTIMATORS = {
     "Lloyd, private bounds": lambda **kw: knoll.Lloyd(
         **{"n_clusters": 3, "bounds": "private", "random_state": 0, **kw}
     ),
+    "Lloyd, paper": lambda **kw: knoll.Lloyd(
+        **{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, "preset": "paper", **kw}
+    ),
+    "Lloyd, restarted": lambda **kw: knoll.Lloyd(
+        **{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, "restart": True, **kw}
+    ),
     "FastLloyd": lambda **kw: knoll.FastLloyd(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
     "PEMeans": lambda **kw: knoll.PEMeans(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
     "PEMeans, paper": lambda **kw: knoll.PEMeans(
         **{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, "preset": "paper", "projection": 1, **kw}
+    ),
+    "PEMeans, ball and projection": lambda **kw: knoll.PEMeans(
+        **{"n_clusters": 3, "bounds": None, "random_state": 0, "projection": 1, **kw}
     ),
     "KMeans": lambda **kw: knoll.KMeans(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
     "KMeans, k unknown": lambda **kw: knoll.KMeans(

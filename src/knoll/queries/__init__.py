@@ -1,6 +1,7 @@
 """Queries: what one record may add to a total, and how much that can change it."""
 
 from knoll.queries.cells import SplitTree
+from knoll.queries.components import ComponentMoments, Gaussians
 from knoll.queries.counts import Count
 from knoll.queries.domain import Ball, Box, Domain, domain_from
 from knoll.queries.moments import CellDisplacements, CellMoments, CellSecondMoments
@@ -18,9 +19,11 @@ __all__ = [
     "CellSecondMoments",
     "CellShapes",
     "ColumnHistograms",
+    "ComponentMoments",
     "Count",
     "Domain",
     "Frame",
+    "Gaussians",
     "GridHistogram",
     "Nearest",
     "NearestVotes",

@@ -24,7 +24,7 @@ from knoll.morse.flow import ascend, gather
 POLISHES = 40
 ZERO = 1e-14  # squared Newton step, in units of the local curvature
 TINY_STEP = 0.02  # from a saddle to either side, in units of its own width
-SLACK = 0.1
+SLACK = 0.01  # a way is looked at in many points, not in all: it may seem so much higher than it is
 
 
 @dataclass(frozen=True)
@@ -63,17 +63,15 @@ def find_saddles(field: Field, peaks: np.ndarray, home: np.ndarray) -> tuple[np.
         none = Saddles(peaks[:0], np.empty(0), np.empty((0, 2), dtype=int))
         return peaks, none, none
     order = strings.by_promise(lines, owner)
-    few = strings.RELAXED_WORK // (field.n_components * field.n_columns**2)
-    lines, free = lines.take(order[: strings.MOST_BENT]), lines.take(order[: max(8, few)])
+    few = max(8, strings.RELAXED_WORK // (field.n_components * field.n_columns**2))
+    lines, free = lines.take(order[: strings.MOST_BENT]), lines.take(order[:few])
     bent = strings.bend(field, nodes, lines)
-    relaxed, dips = strings.relax(field, nodes, free)
-    starts = np.vstack([bent.low, lines.low, relaxed.low, dips])
+    beads = strings.relax(field, nodes, free)
+    starts = np.vstack([bent, lines.low, strings.dips(field, beads)])
     at, found = polish(field, starts)
     peaks, saddles = verify(field, distinct(at[found]), peaks)
-    ways = [lines, bent, relaxed]
-    ends = np.column_stack([np.concatenate([owner[w.start] for w in ways]), np.concatenate([owner[w.end] for w in ways])])
-    low, height = np.vstack([way.low for way in ways]), np.concatenate([way.height for way in ways])
-    return peaks, saddles, Saddles(low, height, ends)
+    low, height = strings.lowest(field, beads)
+    return peaks, saddles, Saddles(low, height, owner[np.column_stack([free.start, free.end])])
 
 
 def polish(field: Field, start: np.ndarray, farthest: float = 0.5) -> tuple[np.ndarray, np.ndarray]:
@@ -121,14 +119,18 @@ def verify(field: Field, at: np.ndarray, peaks: np.ndarray) -> tuple[np.ndarray,
     return peaks, Saddles(at[joins], look.height[joins], ends[joins])
 
 
-def edges(saddles: Saddles, ways: Saddles, n_peaks: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the edges of the graph, (m, 2) and (m,): the saddles, and ways where no chain of saddles runs as high.
+def with_ways(saddles: Saddles, ways: Saddles, n_peaks: int) -> Saddles:
+    """Return the saddles, and the lowest points of ways where no chain of saddles runs as high.
 
-    A way is looked at in few points, so it may seem a little higher than it is: a saddle is believed first.
+    Saddles can be missed; a way that runs higher than all chains of saddles tells, and bounds what was missed.
     """
     chain = strings.chains(saddles.height, *saddles.ends.T, n_peaks)
     better = ways.height > chain[tuple(ways.ends.T)] + SLACK
-    return np.vstack([saddles.ends, ways.ends[better]]), np.concatenate([saddles.height, ways.height[better]])
+    return Saddles(
+        np.vstack([saddles.at, ways.at[better]]),
+        np.concatenate([saddles.height, ways.height[better]]),
+        np.vstack([saddles.ends, ways.ends[better]]),
+    )
 
 
 def distinct(points: np.ndarray) -> np.ndarray:

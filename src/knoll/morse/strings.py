@@ -14,7 +14,7 @@ from scipy.special import logsumexp
 from knoll.morse.field import Field
 
 POINTS, BENDS = 20, 5  # m and tau_2 of the paper
-BEADS, RELAXATIONS = 14, 12
+BEADS, RELAXATIONS, BETWEEN = 14, 12, 8
 MOST_BENT, RELAXED_WORK = 1500, 2**22
 ON_SLOPE = 0.5  # a mean so many standard deviations from its peak is a node of its own
 _WORK = 2**23
@@ -85,8 +85,11 @@ def by_promise(ways: Ways, owner: np.ndarray) -> np.ndarray:
     return np.argsort(chains(ways.height, i, j, int(owner.max()) + 1)[i, j] - ways.height, kind="stable")
 
 
-def bend(field: Field, nodes: np.ndarray, ways: Ways) -> Ways:
-    """Bend lines into parabolas through their lowest points, which flow across them, again and again (Algorithm 3)."""
+def bend(field: Field, nodes: np.ndarray, ways: Ways) -> np.ndarray:
+    """Bend lines into parabolas through their lowest points, which flow across them, again and again (Algorithm 3).
+
+    Returns the last of these points.
+    """
     a, u = nodes[ways.start], (nodes[ways.end] - nodes[ways.start])[:, None]
     s = (np.arange(1, POINTS + 1) / (POINTS + 1))[:, None]
     rows, middle = np.arange(len(a)), across(field, ways.low, u[:, 0])
@@ -96,24 +99,37 @@ def bend(field: Field, nodes: np.ndarray, ways: Ways) -> Ways:
         heights = field.height(string.reshape(-1, field.n_columns)).reshape(len(a), POINTS)
         low = heights.argmin(axis=1)
         middle = across(field, string[rows, low], u[:, 0] + (1 - 2 * s[low]) * bow[:, 0])
-    return Ways(ways.start, ways.end, middle, heights.min(axis=1))
+    return middle
 
 
-def relax(field: Field, nodes: np.ndarray, ways: Ways) -> tuple[Ways, np.ndarray]:
-    """Let strings of beads flow across themselves until they lie on ridges; return them and all their low points."""
+def relax(field: Field, nodes: np.ndarray, ways: Ways) -> np.ndarray:
+    """Let strings of beads flow across themselves until they lie on ridges; return the beads, (n, beads, d)."""
     t = np.linspace(0, 1, BEADS + 2)
     a, b = nodes[ways.start][:, None], nodes[ways.end][:, None]
-    string = a + t[:, None] * (b - a)
+    beads = a + t[:, None] * (b - a)
     d = field.n_columns
     for _ in range(RELAXATIONS):
-        tangent = string[:, 2:] - string[:, :-2]
-        string[:, 1:-1] = across(field, string[:, 1:-1].reshape(-1, d), tangent.reshape(-1, d)).reshape(-1, BEADS, d)
-        string = evenly(string, t)
-    heights = field.height(string.reshape(-1, d)).reshape(-1, BEADS + 2)
+        tangent = beads[:, 2:] - beads[:, :-2]
+        beads[:, 1:-1] = across(field, beads[:, 1:-1].reshape(-1, d), tangent.reshape(-1, d)).reshape(-1, BEADS, d)
+        beads = evenly(beads, t)
+    return beads
+
+
+def dips(field: Field, beads: np.ndarray) -> np.ndarray:
+    """Return the beads that are lower than both neighbours."""
+    heights = field.height(beads.reshape(-1, field.n_columns)).reshape(beads.shape[:2])
     low = (heights[:, 1:-1] < heights[:, 2:]) & (heights[:, 1:-1] <= heights[:, :-2])
-    lowest = heights[:, 1:-1].argmin(axis=1)
-    relaxed = Ways(ways.start, ways.end, string[np.arange(len(string)), 1 + lowest], heights.min(axis=1))
-    return relaxed, string[:, 1:-1][low]
+    return beads[:, 1:-1][low]
+
+
+def lowest(field: Field, beads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lowest points of strings and their heights, looking between the beads too."""
+    d = field.n_columns
+    t = (np.arange(BETWEEN) / BETWEEN)[:, None]
+    left, right = beads[:, :-1, None], beads[:, 1:, None]
+    points = (left + t * (right - left)).reshape(len(beads), -1, d)
+    heights = field.height(points.reshape(-1, d)).reshape(len(beads), -1)
+    return points[np.arange(len(beads)), heights.argmin(axis=1)], heights.min(axis=1)
 
 
 def across(field: Field, points: np.ndarray, tangent: np.ndarray) -> np.ndarray:

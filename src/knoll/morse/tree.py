@@ -17,32 +17,39 @@ class MergeTree:
 
     Attributes
     ----------
-    peaks : array of shape (n,)
-        Heights log p of the peaks.
+    tops : array of shape (n,)
+        Heights log p of the leaves.
     mass : array of shape (n,)
-        Share of the mixture's weight that belongs to each peak.
+        Share of the mixture's weight that belongs to each leaf.
+    edge : integer array of shape (n - 1,)
+        Which of the edges of the graph the edges of the tree are.
     ends : integer array of shape (n - 1, 2)
-        The peaks on both sides of the saddle at which two islands join.
+        The leaves on both sides of the saddle at which two islands join.
     height : array of shape (n - 1,)
         Heights log p at which they join, falling.
     linkage : array of shape (n - 1, 4)
-        The same as SciPy's dendrogram: islands, distance (of `height` below the highest peak), number of peaks.
+        The same as SciPy's dendrogram: islands, distance (of `height` below the highest top), number of leaves.
     persistence : array of shape (n - 1,)
         How far the lower of the two islands rises above the level at which they join.
     prominence : array of shape (n - 1,)
-        The smaller, over the two islands, of mass x (1 - density at the saddle / density at the island's peak).
+        Persistence x square root of the mass of the lighter island: persistence in units of its statistical error, up
+        to a constant, as the log density of a hill of n records is known to about n^-1/2.
+    lighter : array of shape (n - 1,)
+        Mass of the lighter island.
     """
 
-    peaks: np.ndarray
+    tops: np.ndarray
     mass: np.ndarray
+    edge: np.ndarray
     ends: np.ndarray
     height: np.ndarray
     linkage: np.ndarray
     persistence: np.ndarray
     prominence: np.ndarray
+    lighter: np.ndarray
 
     def cut(self, n_clusters: int, by: str = "prominence") -> np.ndarray:
-        """Return the cluster of each peak when the tree is cut into so many, or as many as there are peaks.
+        """Return the cluster of each leaf when the tree is cut into so many, or as many as there are leaves.
 
         Parameters
         ----------
@@ -52,13 +59,19 @@ class MergeTree:
             What keeps islands apart. ``"height"`` is the paper's Algorithm 4: undo the last joins. It gives a far
             and tiny island a cluster of its own before a deep valley between two large ones; the others do not.
         """
-        score = -self.height if by == "height" else getattr(self, by)
-        apart = np.argsort(-score, kind="stable")[: max(0, n_clusters - 1)]
-        return self.without(apart)
+        return self.without(self.strongest(n_clusters - 1, by))
+
+    def scores(self, by: str) -> np.ndarray:
+        """Return what keeps islands apart, by join; the larger the longer."""
+        return -self.height if by == "height" else {"prominence": self.prominence, "persistence": self.persistence}[by]
+
+    def strongest(self, joins: int, by: str = "prominence") -> np.ndarray:
+        """Return the joins to undo first."""
+        return np.argsort(-self.scores(by), kind="stable")[: max(0, joins)]
 
     def without(self, apart: np.ndarray) -> np.ndarray:
-        """Return the cluster of each peak when these joins are undone; numbered by falling mass."""
-        n = len(self.peaks)
+        """Return the cluster of each leaf when these joins are undone; numbered by falling mass."""
+        n = len(self.tops)
         joined = np.delete(self.ends, apart, axis=0)
         graph = coo_array((np.ones(len(joined)), (joined[:, 0], joined[:, 1])), shape=(n, n))
         labels = connected_components(graph, directed=False)[1]
@@ -68,25 +81,23 @@ class MergeTree:
         return rank[labels]
 
 
-def merge_tree(peaks: np.ndarray, mass: np.ndarray, ends: np.ndarray, height: np.ndarray) -> MergeTree:
+def merge_tree(tops: np.ndarray, mass: np.ndarray, ends: np.ndarray, height: np.ndarray) -> MergeTree:
     """Build the tree.
 
     Parameters
     ----------
-    peaks, mass : arrays of shape (n,)
-        Heights of the peaks, and the weight that belongs to each.
+    tops, mass : arrays of shape (n,)
+        Heights of the leaves, and the weight that belongs to each.
     ends, height : arrays of shape (m, 2) and (m,)
-        Edges of the graph: pairs of peaks, and the highest level at which each is known to be joined.
+        Edges of a connected graph: pairs of leaves, and the highest level at which each is known to be joined.
     """
-    n = len(peaks)
+    n = len(tops)
     order = np.argsort(-height, kind="stable")
-    # distances as ranks: exact, positive, and the spanning tree is that of any increasing function of them
+    # distances as ranks: exact and positive, and the spanning tree is that of any increasing function of them
     kept = minimum_spanning_tree(_lightest(ends[order], n)).tocoo()
-    chosen = np.sort(order[np.rint(kept.data).astype(int) - 1], kind="stable")
-    chosen = chosen[np.argsort(-height[chosen], kind="stable")]
-    ends, height = ends[chosen], height[chosen]
-    linkage, persistence, prominence = _join(peaks, mass, ends, height)
-    return MergeTree(peaks, mass, ends, height, linkage, persistence, prominence)
+    edge = order[np.sort(np.rint(kept.data).astype(int)) - 1]
+    parts = _join(tops, mass, ends[edge], height[edge])
+    return MergeTree(tops, mass, edge, ends[edge], height[edge], *parts)
 
 
 def _lightest(ends: np.ndarray, n: int) -> coo_array:
@@ -96,20 +107,20 @@ def _lightest(ends: np.ndarray, n: int) -> coo_array:
     return coo_array((first + 1.0, (low[first], high[first])), shape=(n, n)).tocsr()
 
 
-def _join(peaks: np.ndarray, mass: np.ndarray, ends: np.ndarray, height: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Join islands edge by edge; one pass over the n - 1 edges of the tree."""
-    n = len(peaks)
-    island, top, weight, size = np.arange(n), peaks.tolist(), mass.tolist(), [1] * n
-    linkage, persistence, prominence = np.empty((len(ends), 4)), np.empty(len(ends)), np.empty(len(ends))
+def _join(tops: np.ndarray, mass: np.ndarray, ends: np.ndarray, height: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Join islands edge by edge: one pass over the n - 1 edges of the tree."""
+    n, m = len(tops), len(ends)
+    island, top, weight, size = np.arange(n), tops.tolist(), mass.tolist(), [1] * n
+    linkage, persistence, lighter = np.empty((m, 4)), np.empty(m), np.empty(m)
     summit = max(top)
     for step, ((i, j), level) in enumerate(zip(ends.tolist(), height.tolist(), strict=True)):
         a, b = sorted((int(island[i]), int(island[j])))
-        rise = [max(0.0, top[a] - level), max(0.0, top[b] - level)]
-        persistence[step] = min(rise)
-        prominence[step] = min(-np.expm1(-rise[0]) * weight[a], -np.expm1(-rise[1]) * weight[b])
+        persistence[step] = max(0.0, min(top[a], top[b]) - level)
+        lighter[step] = min(weight[a], weight[b])
         linkage[step] = a, b, max(0.0, summit - level), size[a] + size[b]
         island[(island == a) | (island == b)] = n + step
         top.append(max(top[a], top[b]))
         weight.append(weight[a] + weight[b])
         size.append(size[a] + size[b])
-    return linkage, persistence, prominence
+    # a shoulder has no persistence: the heavier ones part first
+    return linkage, persistence, (persistence + 1e-12) * np.sqrt(lighter), lighter

@@ -160,6 +160,18 @@ ESTIMATORS = {
     "MorseClustering, Lloyd below": lambda **kw: knoll.MorseClustering(
         **{"base": knoll.Lloyd(), "n_subclusters": 6, "bounds": None, "random_state": 0, **kw}
     ),
+    "GaussianMixture": lambda **kw: knoll.GaussianMixture(
+        **{"n_components": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}
+    ),
+    "GaussianMixture, paper": lambda **kw: knoll.GaussianMixture(
+        **{"n_components": 2, "bounds": (-1.0, 1.0), "preset": "paper", "random_state": 0, **kw}
+    ),
+    "EMGaussianMixture": lambda **kw: knoll.EMGaussianMixture(
+        **{"n_components": 2, "bounds": "private", "n_steps": 3, "covariance_type": "tied", "random_state": 0, **kw}
+    ),
+    "HardEMGaussianMixture": lambda **kw: knoll.HardEMGaussianMixture(
+        **{"n_components": 3, "bounds": (-1.0, 1.0), "start": "packed", "random_state": 0, **kw}
+    ),
     "Lloyd, ball": lambda **kw: knoll.Lloyd(**{"n_clusters": 2, "bounds": None, "random_state": 0, **kw}),
 }
 

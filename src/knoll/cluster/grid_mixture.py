@@ -14,7 +14,7 @@ from scipy.special import softmax
 from sklearn.cluster import KMeans as NonprivateKMeans
 from threadpoolctl import threadpool_limits
 
-from knoll.cluster.cell_moments import CellMixture
+from knoll.cluster.subclusters import Subclusters
 from knoll.estimator import Room
 from knoll.mixture.mixture import Mixture
 from knoll.queries import Ball, Count, GridHistogram
@@ -27,7 +27,7 @@ PRIOR = 0.05  # of an average component's records, at the mean covariance
 SMOOTH = np.array([0.25, 0.5, 0.25])
 
 
-def release_grid_mixture(room: Room, k: int, rng: np.random.RandomState, floor: np.ndarray) -> CellMixture:
+def release_grid_mixture(room: Room, k: int, rng: np.random.RandomState, floor: np.ndarray) -> Subclusters:
     """Release a grid of counts with all that is left of the budget and fit a mixture of k components to it."""
     box = room.domain.cube if isinstance(room.domain, Ball) else room.domain
     d, whole = box.n_columns, room.curator.share_left
@@ -57,7 +57,7 @@ def _standing_out(counts: np.ndarray, noise: float) -> tuple[np.ndarray, np.ndar
 def _fit(
     points: np.ndarray, weights: np.ndarray, noise: float, step: np.ndarray, k: int, rng: np.random.RandomState,
     floor: np.ndarray,
-) -> CellMixture:  # fmt: skip
+) -> Subclusters:  # fmt: skip
     d = points.shape[1]
     within = np.diag(step**2 / 12)  # of records in one cell of the grid
     with threadpool_limits(1):
@@ -82,4 +82,4 @@ def _fit(
     spread = np.square(away) / width
     relative = noise * np.sqrt(np.einsum("mk,mki->k", shares**2, spread**2, optimize=True) / d) / n
     mixture = Mixture.nearest(n / n.sum(), means, covariances, floor)
-    return CellMixture(mixture, n, errors, away_errors, np.minimum(relative, 0.5))
+    return Subclusters(mixture, n, errors, away_errors, np.minimum(relative, 0.5))

@@ -13,13 +13,15 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from knoll.cluster.cell_moments import CellMixture, release_cell_mixture
 from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.grid_mixture import MOST_COLUMNS, release_grid_mixture
 from knoll.cluster.kmeans import KMeans
 from knoll.cluster.means import MOST_CLUSTERS, CellMeans, check_count
+from knoll.cluster.subclusters import Subclusters
 from knoll.estimator import Room, check_rows, documented, rows_to_label
 from knoll.mixture.mixture import Mixture
+from knoll.mixture.moments import Form
+from knoll.mixture.of_cells import moments_of_cells
 from knoll.morse import Landscape, choose_cut, confidence, landscape
 from knoll.morse.field import Field
 from knoll.morse.flow import basins
@@ -27,12 +29,13 @@ from knoll.privacy import PrivacyError
 
 MOMENTS_SHARE = 0.5
 REDRAWS = 20
+MOST_FULL = 64  # columns up to which products of columns are released
 FLOOR = 1e-3  # least standard deviation, in half widths of the bounds
 
 
 @documented
 class MorseClustering(PrivateCenters):
-    """Clusters of any shape, under differential privacy: many small ones, joined where the density is high between them.
+    """Clusters of any shape, under differential privacy: many small ones, joined where the density between is high.
 
     Parameters
     ----------
@@ -143,11 +146,11 @@ class MorseClustering(PrivateCenters):
             sub = check_count("n_subclusters", self.n_subclusters, MOST_CLUSTERS)
             if self.n_clusters is not None and sub < self.n_clusters:
                 raise PrivacyError(f"n_subclusters={sub} is below n_clusters={self.n_clusters}")
-        if self.base is not None and (
-            isinstance(self.base, MorseClustering) or not isinstance(self.base, PrivateCenters)
-        ):
-            raise PrivacyError(f"base={self.base!r} is not a clusterer of knoll's")
         if self.base is not None:
+            from knoll.mixture.base import PrivateMixture
+
+            if isinstance(self.base, MorseClustering) or not isinstance(self.base, PrivateCenters | PrivateMixture):
+                raise PrivacyError(f"base={self.base!r} is not a clusterer or mixture of knoll's")
             self.base._check_parameters()
 
     def _search(self, room: Room, k: int | None, rng: np.random.RandomState) -> CellMeans:
@@ -160,18 +163,24 @@ class MorseClustering(PrivateCenters):
         self.merge_confidence_ = confidence(found.tree, redrawn, apart, by)
         return self._describe(cells, found, found.tree.without(apart))
 
-    def _subclusters(self, room: Room, default: int, rng: np.random.RandomState, floor: np.ndarray) -> CellMixture:
+    def _subclusters(self, room: Room, default: int, rng: np.random.RandomState, floor: np.ndarray) -> Subclusters:
         """Run the base and make its result a mixture, through the same door."""
         k = default if self.n_subclusters is None else int(self.n_subclusters)
         if self.base is None and room.domain.n_columns <= MOST_COLUMNS:
             return release_grid_mixture(room, k, rng, floor)
         base = KMeans() if self.base is None else clone(self.base)
-        kept = MOMENTS_SHARE * room.curator.share_left
-        with room.curator.keeping(kept):
+        if not isinstance(base, PrivateCenters):
+            base.set_params(n_components=k, delta=self.delta)
+            base._search(room, k, rng, Form.of(base.covariance_type, base.covariance_floor, room.domain, room.scales))
+            return Subclusters.of_fitted(base).steadied(floor)
+        with room.curator.keeping(MOMENTS_SHARE * room.curator.share_left):
             means = base._search(room, k, rng)
-        return release_cell_mixture(room, means, room.curator.share_left, floor)
+        form = Form.of("full" if room.domain.n_columns <= MOST_FULL else "diag", FLOOR, room.domain, room.scales)
+        norm = 2 if self.delta > 0 else 1
+        belief = moments_of_cells(room.curator, room.curator.share_left, room.domain, means.centres, form, norm)
+        return Subclusters.of_belief(belief).steadied(floor)
 
-    def _describe(self, cells: CellMixture, found: Landscape, clusters: np.ndarray) -> CellMeans:
+    def _describe(self, cells: Subclusters, found: Landscape, clusters: np.ndarray) -> CellMeans:
         """Set what the landscape says; return the clusters' means and sizes."""
         mixture, tree = cells.mixture, found.tree
         labels = clusters[: mixture.n_components]
@@ -197,8 +206,8 @@ class MorseClustering(PrivateCenters):
         check_is_fitted(self)
         return Mixture(self.weights_, self.means_, self.covariances_)
 
-    def to_mixture(self) -> Mixture:
-        """Return the released mixture of sub-clusters."""
+    def to_mixture(self, X: Any = None, **unused: Any) -> Mixture:
+        """Return the released mixture of sub-clusters. Free: it holds released values only, and X is not looked at."""
         return self.mixture_
 
     def predict(self, X: Any) -> np.ndarray:
@@ -254,7 +263,7 @@ class MorseClustering(PrivateCenters):
 
 
 def default_subclusters(n_clusters: int | None, n_columns: int) -> int:
-    """Return how many sub-clusters to look for: many in the plane, where shapes bend, fewer beyond, where noise counts."""
+    """Return how many sub-clusters to look for: many in the plane, where shapes bend; fewer where noise counts."""
     if n_clusters is None:
         return 24 if n_columns <= 3 else 12
     return max(24, 3 * n_clusters) if n_columns <= 3 else max(3 * min(n_clusters, 4), 2 * n_clusters)

@@ -20,21 +20,21 @@ _TINY = 1e-290
 
 
 @dataclass(frozen=True)
-class Components:
+class Fits:
     """Weights, means and variances of a one-dimensional mixture; leading axes are different fits."""
 
     weights: np.ndarray
     means: np.ndarray
     variances: np.ndarray
 
-    def take(self, which: np.ndarray | int) -> "Components":
+    def take(self, which: np.ndarray | int) -> "Fits":
         """Return some of the fits."""
-        return Components(self.weights[which], self.means[which], self.variances[which])
+        return Fits(self.weights[which], self.means[which], self.variances[which])
 
-    def ordered(self) -> "Components":
+    def ordered(self) -> "Fits":
         """Return one fit with its components in order of their means."""
         order = np.argsort(self.means)
-        return Components(self.weights[order], self.means[order], self.variances[order])
+        return Fits(self.weights[order], self.means[order], self.variances[order])
 
 
 class Sight(Protocol):
@@ -97,7 +97,7 @@ class Prior:
     variance: float
 
 
-def bin_moments(fits: Components, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def bin_moments(fits: Fits, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return probability, mean and variance of each component inside each bin: (fits, components, bins) each.
 
     The outer bins reach to infinity: records beyond the outer edges were counted in them.
@@ -112,8 +112,8 @@ def bin_moments(fits: Components, edges: np.ndarray) -> tuple[np.ndarray, np.nda
     p = np.where(cdf[..., 1:] < 0.5, np.diff(cdf, axis=-1), -np.diff(upper, axis=-1))
     p = np.maximum(p, _TINY)
     pdf, zpdf = np.pad(pdf, ends), np.pad(z * pdf, ends)
-    a = np.concatenate([np.full(z.shape[:-1] + (1,), -np.inf), z], axis=-1)
-    b = np.concatenate([z, np.full(z.shape[:-1] + (1,), np.inf)], axis=-1)
+    a = np.concatenate([np.full((*z.shape[:-1], 1), -np.inf), z], axis=-1)
+    b = np.concatenate([z, np.full((*z.shape[:-1], 1), np.inf)], axis=-1)
     mean = np.clip(-np.diff(pdf, axis=-1) / p, a, b)
     second = 1.0 - np.diff(zpdf, axis=-1) / p
     width = np.minimum(b - a, 2.0)
@@ -121,7 +121,7 @@ def bin_moments(fits: Components, edges: np.ndarray) -> tuple[np.ndarray, np.nda
     return p, fits.means[..., None] + s * mean, s * s * variance
 
 
-def em_steps(fits: Components, sight: Sight, edges: np.ndarray, steps: int, floor: float, prior: Prior) -> Components:
+def em_steps(fits: Fits, sight: Sight, edges: np.ndarray, steps: int, floor: float, prior: Prior) -> Fits:
     """Run expectation-maximisation for a number of steps."""
     k = fits.means.shape[-1]
     extra = prior.records / k
@@ -137,19 +137,19 @@ def em_steps(fits: Components, sight: Sight, edges: np.ndarray, steps: int, floo
         variances = np.maximum((squares + extra * prior.variance) / (mass + extra), floor)
         weights = (mass + extra) / (mass + extra).sum(axis=-1, keepdims=True)
         moved = np.abs(means - fits.means) / np.sqrt(variances) + np.abs(np.log(variances / fits.variances))
-        fits = Components(weights, means, variances)
+        fits = Fits(weights, means, variances)
         if moved.max() < SETTLED:
             break
     return fits
 
 
-def log_likelihood(fits: Components, sight: Sight, edges: np.ndarray) -> np.ndarray:
+def log_likelihood(fits: Fits, sight: Sight, edges: np.ndarray) -> np.ndarray:
     """Return the log-likelihood of what was seen, for each fit."""
     p = bin_moments(fits, edges)[0]
     return sight.log_likelihood(sight.total * (fits.weights[..., None] * p).sum(axis=-2))
 
 
-def starts(density: np.ndarray, edges: np.ndarray, k: int, rng: np.random.RandomState) -> Components:
+def starts(density: np.ndarray, edges: np.ndarray, k: int, rng: np.random.RandomState) -> Fits:
     """Return starting points: quantiles of a histogram, and random spots of it."""
     middle = (edges[1:] + edges[:-1]) / 2
     mass = np.maximum(density, 0.0) + 1e-3 * max(float(np.abs(density).mean()), 1e-9)
@@ -159,12 +159,12 @@ def starts(density: np.ndarray, edges: np.ndarray, k: int, rng: np.random.Random
     mean = np.average(middle, weights=mass)
     variance = np.average(np.square(middle - mean), weights=mass)
     wide = variance / (k * k) * np.exp(rng.uniform(-1.5, 1.0, size=(STARTS, 1)))
-    return Components(np.full((STARTS, k), 1 / k), means, np.broadcast_to(wide, (STARTS, k)).copy())
+    return Fits(np.full((STARTS, k), 1 / k), means, np.broadcast_to(wide, (STARTS, k)).copy())
 
 
 def fit_binned(
     sight: Sight, edges: np.ndarray, k: int, rng: np.random.RandomState, *, floor: float, prior: Prior
-) -> tuple[Components, float]:
+) -> tuple[Fits, float]:
     """Return the best of several fits, components in order, and its log-likelihood.
 
     Parameters

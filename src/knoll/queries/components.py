@@ -1,9 +1,9 @@
 """Moments of mixture components: what each of some public Gaussians holds of the records.
 
-A component has a public (released) mean, covariance and clip radius R. A record's displacement from the mean, whitened by
-the covariance and divided by R, becomes an integer vector v no longer than one unit; the record adds r (w, v, b v v^T)
-to the component, where r is its responsibility: one for the most probable component and nothing elsewhere (hard), or
-the posterior probabilities (soft).
+A component has a public (released) mean, covariance and clip radius R. A record's displacement from the mean, whitened
+by the covariance and divided by R, becomes an integer vector v no longer than one unit; the record adds
+r (w, v, b v v^T) to the component, where r is its responsibility: one for the most probable component and nothing
+elsewhere (hard), or the posterior probabilities (soft).
 
 Bit for bit a function of one record: grid coordinates times an integer matrix is an exact product whatever the
 block; scaling, rounding and clipping it are element-wise; squared lengths are exact sums of integers; probabilities are
@@ -122,9 +122,9 @@ class ComponentMoments(Query):
     Sensitivity. One component first, in units where |v| <= 1, with weights w, 1 and b on count, displacement and
     squares, and 7/5 b on products v_i v_j:
 
-    - bound: w^2 + |v|^2 + b^2 (sum v_i^4 + 49/25 sum_(i<j) v_i^2 v_j^2) <= w^2 + 1 + b^2 in l2^2, reached on an axis, as
-      49/25 < 2. In l1, w + sqrt(d) + b (1 + 7/5 (d - 1) / 2), reached on a diagonal; without products, the last part is
-      b.
+    - bound: w^2 + |v|^2 + b^2 (sum v_i^4 + 49/25 sum_(i<j) v_i^2 v_j^2) <= w^2 + 1 + b^2 in l2^2, reached on an axis,
+      as 49/25 < 2. In l1, w + sqrt(d) + b (1 + 7/5 (d - 1) / 2), reached on a diagonal; without products, the last
+      part is b.
     - spread within it: |u - v|^2 + b^2 |u u^T - v v^T|^2, with x = |u|, y = |v|, m = u.v, is x^2 + y^2 - 2 m +
       b^2 (x^4 + y^4 - 2 m^2), concave in m. If b^2 <= 1/2 it is largest at m = -x y, where it is
       (x + y)^2 (1 + b^2 (x - y)^2), increasing in x and y: 4 at the end. Else m = -1 / (2 b^2) gives 2 + 2 b^2 +

@@ -12,7 +12,7 @@ from knoll.mixture.mixture import Mixture
 from knoll.mixture.moments import Belief
 
 SEEN = 2.0  # a sub-cluster is seen if its count is this many standard errors
-POOLED = 1 / 3  # least part of the mean covariance in every sub-cluster's
+POOLED = 1 / 2  # least part of the mean covariance in every sub-cluster's
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Subclusters:
     def steadied(self, floor: np.ndarray) -> "Subclusters":
         """Leave out what cannot be seen; draw covariances to their mean as far as their difference is noise.
 
-        At least a third of the way: cells of hard assignments cut tails off, each in its own direction.
+        At least half of the way: cells of hard assignments cut tails off, each in its own direction.
         """
         seen = self.counts > SEEN * self.counts_stderr
         seen[self.counts.argmax()] = True

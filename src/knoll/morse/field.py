@@ -9,9 +9,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
 
-_WORK = 2**22  # doubles in one batch: stays near the cache
+_WORK = 2**18  # doubles in one batch: stays in cache
 
 
 @dataclass(frozen=True)
@@ -73,9 +72,13 @@ class Field:
         """Return the displacement of each point from each component in that component's own units, (n, k, d)."""
         return (x @ self._flat.T).reshape(len(x), self.n_components, self.n_columns) - self._shift
 
-    def _heights(self, x: np.ndarray) -> np.ndarray:
+    def _each(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the log of each weighted component, (n, k), and whitened displacements."""
         z = self.whitened(x)
-        return logsumexp(self.constant - 0.5 * np.einsum("nkd,nkd->nk", z, z), axis=1)
+        return self.constant - 0.5 * np.einsum("nkd,nkd->nk", z, z), z
+
+    def _heights(self, x: np.ndarray) -> np.ndarray:
+        return log_sum(self._each(x)[0])[0]
 
     def height(self, x: np.ndarray) -> np.ndarray:
         """Return log p at points, (n,)."""
@@ -83,10 +86,8 @@ class Field:
 
     def _terms(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Heights, shares of the components (n, k), pulls P (mu - x) of the components (n, k, d), slopes."""
-        z = self.whitened(x)
-        each = self.constant - 0.5 * np.einsum("nkd,nkd->nk", z, z)
-        height = logsumexp(each, axis=1)
-        share = np.exp(each - height[:, None])
+        each, z = self._each(x)
+        height, share = log_sum(each)
         pull = -np.matmul(z.transpose(1, 0, 2), self.whiten).transpose(1, 0, 2)
         return height, share, pull, np.einsum("nk,nkd->nd", share, pull)
 
@@ -114,8 +115,7 @@ class Field:
         """Return the component with the largest share at each point."""
 
         def look(part: np.ndarray) -> tuple[np.ndarray, ...]:
-            z = self.whitened(part)
-            return ((self.constant - 0.5 * np.einsum("nkd,nkd->nk", z, z)).argmax(axis=1),)
+            return (self._each(part)[0].argmax(axis=1),)
 
         return self._batched(x, look)[0]
 
@@ -125,3 +125,12 @@ class Field:
             return look(x)
         parts = [look(x[start : start + rows]) for start in range(0, len(x), rows)]
         return tuple(np.concatenate(each) for each in zip(*parts, strict=True))
+
+
+def log_sum(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the log of the sum of exponentials along the last axis, and the share of each."""
+    top = logs.max(axis=-1, keepdims=True)
+    share = np.exp(logs - top)
+    total = share.sum(axis=-1, keepdims=True)
+    share /= total
+    return (top + np.log(total))[..., 0], share

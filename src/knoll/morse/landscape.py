@@ -8,6 +8,7 @@ import numpy as np
 from knoll.morse.field import Field
 from knoll.morse.flow import ascend, basins, gather
 from knoll.morse.saddles import Saddles, find_saddles, with_ways
+from knoll.morse.strings import MANY
 from knoll.morse.tree import MergeTree, merge_tree
 
 ROUNDS = 3  # saddles may reveal further peaks, whose saddles are looked for in turn
@@ -100,7 +101,7 @@ def landscape(mixture: Any) -> Landscape:
     for _ in range(ROUNDS):
         known = len(peaks)
         peaks, saddles, ways = find_saddles(field, peaks, home)
-        if len(peaks) == known:
+        if len(peaks) == known or field.n_components > MANY:
             break
     edges = with_ways(saddles, ways, len(peaks))
     leaf, tree, where = _rooted(field, mixture.weights, peaks, home, edges)

@@ -21,7 +21,7 @@ from knoll.morse import strings
 from knoll.morse.field import Field
 from knoll.morse.flow import ascend, gather
 
-POLISHES = 40
+POLISHES = 30
 ZERO = 1e-14  # squared Newton step, in units of the local curvature
 TINY_STEP = 0.02  # from a saddle to either side, in units of its own width
 SLACK = 0.01  # a way is looked at in many points, not in all: it may seem so much higher than it is
@@ -63,11 +63,14 @@ def find_saddles(field: Field, peaks: np.ndarray, home: np.ndarray) -> tuple[np.
         none = Saddles(peaks[:0], np.empty(0), np.empty((0, 2), dtype=int))
         return peaks, none, none
     order = strings.by_promise(lines, owner)
-    few = max(8, strings.RELAXED_WORK // (field.n_components * field.n_columns**2))
-    lines, free = lines.take(order[: strings.MOST_BENT]), lines.take(order[:few])
+    lines, free = (
+        lines.take(order[: strings.FEWEST_BENT + 2 * len(nodes)]),
+        lines.take(order[: strings.FEWEST_RELAXED + len(nodes)]),
+    )
     bent = strings.bend(field, nodes, lines)
     beads = strings.relax(field, nodes, free)
-    starts = np.vstack([bent, lines.low, strings.dips(field, beads)])
+    straight = lines.low if len(nodes) <= strings.MANY else lines.low[:0]
+    starts = np.vstack([bent, straight, strings.dips(field, beads)])
     at, found = polish(field, starts)
     peaks, saddles = verify(field, distinct(at[found]), peaks)
     low, height = strings.lowest(field, beads)

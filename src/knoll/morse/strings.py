@@ -9,15 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.spatial.distance import squareform
-from scipy.special import logsumexp
 
-from knoll.morse.field import Field
+from knoll.morse.field import Field, log_sum
 
 POINTS, BENDS = 20, 5  # m and tau_2 of the paper
 BEADS, RELAXATIONS, BETWEEN = 14, 12, 8
-MOST_BENT, RELAXED_WORK = 1500, 2**22
+FEWEST_BENT, FEWEST_RELAXED = 400, 60  # and some for each node, of the lines that promise most
+MANY = 60  # nodes from which on each way is looked at more coarsely: there are many others
 ON_SLOPE = 0.5  # a mean so many standard deviations from its peak is a node of its own
-_WORK = 2**23
+_WORK = 2**19
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,15 @@ def straight(field: Field, nodes: np.ndarray, owner: np.ndarray) -> Ways:
     i, j = i[owner[i] != owner[j]], j[owner[i] != owner[j]]
     z = field.whitened(nodes).transpose(1, 0, 2)
     gram = (z @ z.transpose(0, 2, 1)).transpose(1, 2, 0)  # (nodes, nodes, components)
-    s = np.arange(1, POINTS + 1) / (POINTS + 1)
+    points = POINTS if len(nodes) <= MANY else POINTS // 2
+    s = np.arange(1, points + 1) / (points + 1)
     basis = np.stack([(1 - s) ** 2, 2 * s * (1 - s), s**2], axis=1)
     lowest, where = np.empty(len(i)), np.empty(len(i))
-    rows = max(1, _WORK // (POINTS * field.n_components))
+    rows = max(1, _WORK // (points * field.n_components))
     for start in range(0, len(i), rows):
         part = slice(start, start + rows)
         a, b = i[part], j[part]
-        heights = logsumexp(field.constant - 0.5 * (basis @ np.stack([gram[a, a], gram[a, b], gram[b, b]], 1)), axis=2)
+        heights = log_sum(field.constant - 0.5 * (basis @ np.stack([gram[a, a], gram[a, b], gram[b, b]], 1)))[0]
         lowest[part], where[part] = heights.min(axis=1), s[heights.argmin(axis=1)]
     return Ways(i, j, nodes[i] + where[:, None] * (nodes[j] - nodes[i]), lowest)
 

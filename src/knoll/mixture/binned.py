@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from scipy.special import ndtr
 
-STARTS, SHORT, LONG = 16, 40, 600
+STARTS, SHORT, LONG = 16, 40, 400
 SETTLED = 1e-4  # stop when no mean moves by this many standard deviations, and no variance by this fraction
 KEEP = 3  # starts that survive the short run
 _TINY = 1e-290
@@ -91,10 +91,20 @@ class Channel:
 
 @dataclass(frozen=True)
 class Prior:
-    """A faint prior: `records` records more, shared by the components, whose variance is `variance` each."""
+    """A faint public prior, in records per component: on variances (and weights), and on means in their order.
+
+    Attributes
+    ----------
+    records, variance : float
+        Records added to each component, and their variance.
+    mean_records, means : float, array of shape (k,)
+        Records added to each component at these places, which counts for means only.
+    """
 
     records: float
     variance: float
+    mean_records: float = 0.0
+    means: np.ndarray | float = 0.0
 
 
 def bin_moments(fits: Fits, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -123,8 +133,7 @@ def bin_moments(fits: Fits, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
 
 def em_steps(fits: Fits, sight: Sight, edges: np.ndarray, steps: int, floor: float, prior: Prior) -> Fits:
     """Run expectation-maximisation for a number of steps."""
-    k = fits.means.shape[-1]
-    extra = prior.records / k
+    extra, pulled = prior.records, prior.mean_records
     for _ in range(steps):
         p, mean, variance = bin_moments(fits, edges)
         joint = fits.weights[..., None] * p
@@ -132,7 +141,11 @@ def em_steps(fits: Fits, sight: Sight, edges: np.ndarray, steps: int, floor: flo
         truth = sight.expected(sight.total * mixed)
         share = joint * (truth / np.maximum(mixed, _TINY))[..., None, :]
         mass = np.maximum(share.sum(axis=-1), 1e-9)
-        means = (share * mean).sum(axis=-1) / mass
+        means = (share * mean).sum(axis=-1)
+        if pulled:
+            rank = np.argsort(np.argsort(fits.means, axis=-1), axis=-1)
+            means = means + pulled * np.take(prior.means, rank)
+        means = means / (mass + pulled)
         squares = (share * (variance + np.square(mean - means[..., None]))).sum(axis=-1)
         variances = np.maximum((squares + extra * prior.variance) / (mass + extra), floor)
         weights = (mass + extra) / (mass + extra).sum(axis=-1, keepdims=True)
@@ -163,7 +176,14 @@ def starts(density: np.ndarray, edges: np.ndarray, k: int, rng: np.random.Random
 
 
 def fit_binned(
-    sight: Sight, edges: np.ndarray, k: int, rng: np.random.RandomState, *, floor: float, prior: Prior
+    sight: Sight,
+    edges: np.ndarray,
+    k: int,
+    rng: np.random.RandomState,
+    *,
+    floor: float,
+    prior: Prior,
+    steps: int = LONG,
 ) -> tuple[Fits, float]:
     """Return the best of several fits, components in order, and its log-likelihood.
 
@@ -180,7 +200,9 @@ def fit_binned(
     floor : float
         Smallest variance.
     prior : Prior
-        Draws variances towards a common one, and weights towards each other.
+        Draws variances towards a common one, weights towards each other, means towards places.
+    steps : int
+        Steps of the best starts.
     """
     flat = np.full(len(edges) - 1, sight.total / (len(edges) - 1))
     density = sight.expected(flat)
@@ -188,6 +210,6 @@ def fit_binned(
         density = sight.expected(density)
     fits = em_steps(starts(density, edges, k, rng), sight, edges, SHORT, floor, prior)
     best = np.argsort(-log_likelihood(fits, sight, edges))[:KEEP]
-    fits = em_steps(fits.take(best), sight, edges, LONG, floor, prior)
+    fits = em_steps(fits.take(best), sight, edges, steps, floor, prior)
     value = log_likelihood(fits, sight, edges)
     return fits.take(int(value.argmax())).ordered(), float(value.max())

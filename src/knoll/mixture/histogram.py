@@ -1,7 +1,7 @@
 """One column: a released histogram, and a mixture fitted to it by expectation-maximisation, free.
 
     root       release count, mean and variance of everything, with a small share
-    histogram  release counts in bins over mean ± 4 standard deviations (and two for what lies beyond), with the rest
+    histogram  release counts in bins over the bounds, or over mean ± 4 standard deviations if that is far narrower
     fit        expectation-maximisation on the bins, which knows the noise of their counts       (binned.py)
 
 One record adds one vote: no other query says as much about one column at so little noise.
@@ -13,14 +13,16 @@ import numpy as np
 
 from knoll.cluster.moment_tree import release_root
 from knoll.estimator import Room
-from knoll.mixture.binned import Fits, NoisyCounts, Prior, bin_moments, fit_binned
+from knoll.mixture.binned import LONG, Fits, NoisyCounts, Prior, bin_moments, fit_binned
 from knoll.privacy import Released
 from knoll.queries import ColumnHistograms, Frame, longest_record
 
-ROOT_SHARE = 0.08
+ROOT_SHARE = 0.06
+NARROW, CLEAR = 0.5, 30.0  # bins leave the bounds only for a range this much narrower, told with this many errors
 REACH = 4.0  # bins cover this many standard deviations about the mean
 BINS_EACH, FEWEST, MOST = 12, 24, 240  # bins per component
 GUESS, MOST_CHOSEN = 5, 9  # components, while their number is not known
+REDRAWS, CHOOSING_STEPS = 4, 100
 PRIOR = 1.0  # records of faint prior per component
 
 
@@ -37,10 +39,10 @@ class Histogram:
         """What was seen, for the fit."""
         return NoisyCounts(self.counts, self.stderr)
 
-    @property
-    def prior(self) -> tuple[float, float]:
-        """Width of the range, and of a bin."""
-        return float(self.edges[-1] - self.edges[0]), float(np.median(np.diff(self.edges)))
+    def redrawn(self, rng: np.random.RandomState) -> "Histogram":
+        """Return it with as much noise again."""
+        again = self.counts + self.stderr * rng.standard_normal(len(self.counts))
+        return Histogram(self.edges, again, self.stderr * 2**0.5)
 
 
 def release_histogram(room: Room, k: int | None) -> Histogram:
@@ -56,7 +58,8 @@ def release_histogram(room: Room, k: int | None) -> Histogram:
     reach = REACH * float(np.sqrt(root.variance[0, 0]))
     low, high = max(lower, middle - reach), min(upper, middle + reach)
     bins = int(np.clip(BINS_EACH * (k or GUESS), FEWEST, MOST))
-    if high - low < 0.9 * (upper - lower):
+    clear = root.count[0] > CLEAR * np.sqrt(root.count_variance[0])
+    if clear and high - low < NARROW * (upper - lower):
         edges = np.concatenate([[lower], np.linspace(low, high, bins + 1), [upper]])
         edges = edges[np.concatenate([[True], np.diff(edges) > 1e-9 * (upper - lower)])]
     else:
@@ -69,33 +72,30 @@ def fit_histogram(histogram: Histogram, k: int | None, rng: np.random.RandomStat
     """Return the fitted components and how sure their number is: the share of redrawn histograms that agree."""
     if k is not None:
         return _fit(histogram, k, rng, floor)[0], 1.0
-    best = choose(histogram, rng, floor)
-    redrawn = [
-        Histogram(
-            histogram.edges,
-            histogram.counts + histogram.stderr * rng.standard_normal(len(histogram.counts)),
-            histogram.stderr * 2**0.5,
-        )
-        for _ in range(4)
-    ]
-    agree = sum(choose(each, rng, floor) == best for each in redrawn)
-    return _fit(histogram, best, rng, floor)[0], (1 + agree) / (1 + len(redrawn))
+    best = choose(histogram, range(1, MOST_CHOSEN + 1), rng, floor)
+    near = range(max(1, best - 1), best + 2)
+    agree = sum(choose(histogram.redrawn(rng), near, rng, floor) == best for _ in range(REDRAWS))
+    return _fit(histogram, best, rng, floor)[0], (1 + agree) / (1 + REDRAWS)
 
 
-def choose(histogram: Histogram, rng: np.random.RandomState, floor: float) -> int:
+def choose(histogram: Histogram, numbers: range, rng: np.random.RandomState, floor: float) -> int:
     """Return the number of components with the least Bayesian information criterion of what was released."""
-    scores = {}
-    for k in range(1, MOST_CHOSEN + 1):
-        scores[k] = -2 * _fit(histogram, k, rng, floor)[1] + (3 * k - 1) * np.log(histogram.sight.total)
+    scores: dict[int, float] = {}
+    for k in numbers:
+        value = _fit(histogram, k, rng, floor, CHOOSING_STEPS)[1]
+        scores[k] = -2 * value + (3 * k - 1) * float(np.log(histogram.sight.total))
         if k >= min(scores, key=lambda j: scores[j]) + 2:
             break
     return min(scores, key=lambda j: scores[j])
 
 
-def _fit(histogram: Histogram, k: int, rng: np.random.RandomState, floor: float) -> tuple[Fits, float]:
+def _fit(
+    histogram: Histogram, k: int, rng: np.random.RandomState, floor: float, steps: int = LONG
+) -> tuple[Fits, float]:
     bulk, width = _span(histogram)
-    prior = Prior(PRIOR * k, (bulk / (6 * k)) ** 2)
-    return fit_binned(histogram.sight, histogram.edges, k, rng, floor=max(floor, (width / 4) ** 2), prior=prior)
+    prior = Prior(PRIOR, (bulk / (6 * k)) ** 2)
+    least = max(floor, (width / 4) ** 2)
+    return fit_binned(histogram.sight, histogram.edges, k, rng, floor=least, prior=prior, steps=steps)
 
 
 def _span(histogram: Histogram) -> tuple[float, float]:

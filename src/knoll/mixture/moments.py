@@ -24,6 +24,7 @@ MOST_NOISE = 2.0**48  # noise scale, in grid units, above which the coarse grid 
 START = 0.3**2  # variance of a start's means and covariances, whitened
 LEFT = 0.3  # part of what is unknown before a step of expectation-maximisation that the step leaves unknown
 LEAST = 0.1  # no step narrows a component by more than this factor: noise must not make it vanish
+WIDEST = 10.0  # nor widens one by more than this, in one step
 SEEN = 2.0  # a component is seen if its count is this many standard errors
 
 
@@ -100,13 +101,32 @@ def clip_radius(d: int) -> float:
     return float(np.sqrt(d + CLIP * np.sqrt(2 * d)))
 
 
+def clipped_variance(d: int, radius: float, variance: np.ndarray | float) -> np.ndarray:
+    """Variance per column that is left of a round Gaussian when displacements are shortened to a radius."""
+    squares = radius**2 / np.asarray(variance, dtype=np.float64)
+    inside = chi2.cdf(squares, d)
+    return variance * (d * chi2.cdf(squares, d + 2) + squares * (1 - inside)) / d
+
+
 def clip_factors(d: int, radius: float) -> tuple[float, float]:
     """By what clipping shortens a small displacement, and variances, of a standard Gaussian."""
-    inside = chi2.cdf(radius**2, d)
-    spread = (d * chi2.cdf(radius**2, d + 2) + radius**2 * (1 - inside)) / d
     lengths = np.linspace(radius, radius + 12.0, 2001)
     beyond = np.trapezoid(radius / lengths * chi.pdf(lengths, d), lengths)
-    return float(inside + (1 - 1 / d) * beyond), float(spread)
+    shorter = chi2.cdf(radius**2, d) + (1 - 1 / d) * beyond
+    return float(shorter), float(clipped_variance(d, radius, 1.0))
+
+
+def unclip(spreads: np.ndarray, radius: float) -> np.ndarray:
+    """Scale covariances of clipped displacements to those of the round Gaussians that would have been clipped so.
+
+    At the end, where components are whitened by themselves, this is exact for Gaussians; before, it lets a component
+    that is far too narrow grow at once.
+    """
+    d = spreads.shape[1]
+    variances = np.geomspace(1e-3, WIDEST, 400)
+    left = clipped_variance(d, radius, variances)
+    seen = np.clip(np.einsum("kii->k", spreads) / d, left[0], left[-1])
+    return spreads * (np.interp(seen, left, variances) / seen)[:, None, None]
 
 
 def noise_weights(d: int, radius: float, products: str, norm: int) -> tuple[float, float]:
@@ -154,18 +174,17 @@ def ask(
         if np.max(curator.stderr(query, share) * query.weights / query.step) < MOST_NOISE:
             break
     released = curator.release(query, share)
-    return _read(released.value, released.stderr, query, roots, *clip_factors(d, radius))
+    return _read(released.value, released.stderr, query, roots, radius)
 
 
-def _read(
-    value: np.ndarray, stderr: np.ndarray, query: ComponentMoments, roots: np.ndarray, shorter: float, narrower: float
-) -> Seen:
+def _read(value: np.ndarray, stderr: np.ndarray, query: ComponentMoments, roots: np.ndarray, radius: float) -> Seen:
     """Take a release apart: moments per record of each component, clipping undone."""
+    shorter, narrower = clip_factors(query.domain.n_columns, radius)
     k, d = query.shape[0], query.domain.n_columns
     counts, errors = value[:, 0], stderr[:, 0]
     n = np.maximum(counts, SEEN * errors)
     moves = value[:, 1 : 1 + d] / n[:, None] / shorter
-    tail = value[:, 1 + d :] / n[:, None] / narrower
+    tail = value[:, 1 + d :] / n[:, None]
     spreads = np.zeros((k, d, d))
     if query.products == "trace":
         spreads[:, np.arange(d), np.arange(d)] = tail / d
@@ -178,7 +197,7 @@ def _read(
         away = away * np.eye(d)
     per = 1 / d if query.products == "trace" else 1.0
     noise = [errors, stderr[:, 1] / n / shorter, stderr[:, 1 + d] * per / n / narrower]
-    return Seen(counts, moves, spreads - away, roots, np.stack(noise))
+    return Seen(counts, moves, unclip(spreads, radius) - away, roots, np.stack(noise))
 
 
 def learn(belief: Belief, seen: Seen, form: Form) -> Belief:

@@ -35,7 +35,8 @@ def moments_of_cells(
     axes, radii = ellipsoid(guess)
     seen = SHAPES.ask(curator, SHAPES_SHARE * share, cells, frame, at, axes, radii)
     count = np.maximum(seen.count, 2 * seen.count_sd)[:, None]
-    variance = np.clip(seen.variance(guess, _TRUST, count), 1e-4 * guess, np.square(frame.half))
+    variance = seen.variance(guess, _TRUST, count) + seen.squares_sd / count  # rather too wide: narrow ones clip
+    variance = np.clip(variance, 1e-4 * guess, np.square(frame.half))
     weights = np.maximum(seen.count, seen.count_sd)
     spread = np.einsum("ki,ij->kij", variance * scales**2, np.eye(len(scales)))
     first = Mixture.nearest(weights / weights.sum(), cells.centres, spread, form.floor)

@@ -144,7 +144,10 @@ class Curator:
         """
         source = noise_source.get()
         entry = self._plan(query, share, source)
-        total = self._rows.aggregate(query)
+        try:
+            total = self._rows.aggregate(query)
+        except MemoryError as error:
+            raise MemoryError(f"not enough memory to sum {query.name!r}; nothing was released by it") from error
         self._ledger.record(self._begun(), line_now(self._dataset, self._estimator, self._budget, entry))
         self._entries += (entry,)
         noisy = source.perturb(total * query.weights, self._budget.law, entry.scale)

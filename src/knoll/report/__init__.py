@@ -1,5 +1,6 @@
 """Words and tables about fitted models, from released values alone."""
 
 from knoll.report.clusters import centers_table, write_centers
+from knoll.report.mixtures import components_table, write_components
 
-__all__ = ["centers_table", "write_centers"]
+__all__ = ["centers_table", "components_table", "write_centers", "write_components"]

@@ -163,6 +163,12 @@ ESTIMATORS = {
     "LSHTree": lambda **kw: knoll.LSHTree(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
     "Cubes": lambda **kw: knoll.Cubes(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
     "Cubes, ball": lambda **kw: knoll.Cubes(**{"n_clusters": 3, "bounds": None, "random_state": 0, **kw}),
+    "MorseClustering": lambda **kw: knoll.MorseClustering(
+        **{"n_clusters": 2, "n_subclusters": 6, "bounds": (-1.0, 1.0), "random_state": 0, **kw}
+    ),
+    "MorseClustering, Lloyd below": lambda **kw: knoll.MorseClustering(
+        **{"base": knoll.Lloyd(), "n_subclusters": 6, "bounds": None, "random_state": 0, **kw}
+    ),
     "GaussianMixture": lambda **kw: knoll.GaussianMixture(
         **{"n_components": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}
     ),

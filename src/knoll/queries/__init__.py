@@ -3,6 +3,7 @@
 from knoll.queries.cells import SplitTree
 from knoll.queries.counts import Count
 from knoll.queries.domain import Ball, Box, Domain, domain_from
+from knoll.queries.fourier import FourierFeatures, FourierGrid, Lattice, LatticeCounts
 from knoll.queries.moments import CellDisplacements, CellMoments, CellSecondMoments
 from knoll.queries.nearest import Nearest, TwoLevel
 from knoll.queries.projection import Projected, longest_record, random_hyperplanes, random_projection
@@ -20,8 +21,12 @@ __all__ = [
     "ColumnHistograms",
     "Count",
     "Domain",
+    "FourierFeatures",
+    "FourierGrid",
     "Frame",
     "GridHistogram",
+    "Lattice",
+    "LatticeCounts",
     "Nearest",
     "NearestVotes",
     "Projected",

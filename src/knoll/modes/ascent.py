@@ -13,7 +13,10 @@ _STILL = 1e-6  # bandwidths: smaller steps are no steps
 
 def mean_shift_step(series: _Series, points: np.ndarray) -> np.ndarray:
     """The step m(x) - x = h^2 grad S / S of Gaussian mean shift; where the sum drowns in noise, the noise divides."""
-    value, gradient = series.value_and_gradient(points)
+    return _shift(series, *series.value_and_gradient(points))
+
+
+def _shift(series: _Series, value: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     return series.bandwidth**2 * gradient / np.maximum(np.abs(value), series.noise + 1e-300)[:, None]
 
 
@@ -33,18 +36,19 @@ def ascend(
     return points
 
 
-def polish(series: _Series, points: np.ndarray, clip: Callable[[np.ndarray], np.ndarray], steps: int = 20) -> np.ndarray:
+def polish(
+    series: _Series, points: np.ndarray, clip: Callable[[np.ndarray], np.ndarray], steps: int = 20
+) -> np.ndarray:
     """Move points that are near a top onto it: Newton where the surface curves down, mean shift elsewhere."""
     points = clip(points)
     for _ in range(steps):
         if not len(points):
             break
-        hessian = series.hessian(points)
-        step = mean_shift_step(series, points)
+        value, gradient, hessian = series.derivatives(points)
+        step = _shift(series, value, gradient)
         down = np.linalg.eigvalsh(hessian)[:, -1] < 0
         if down.any():
-            gradient = series.gradient(points[down])
-            step[down] = -np.linalg.solve(hessian[down], gradient[..., None])[..., 0]
+            step[down] = -np.linalg.solve(hessian[down], gradient[down][..., None])[..., 0]
         moved = clip(points + _short(step, series.bandwidth))
         size = np.abs((moved - points) / series.bandwidth).max()
         points = moved

@@ -163,8 +163,9 @@ def place_variance(series: _Series, points: np.ndarray) -> np.ndarray:
     sampling variance of the gradient.
     """
     h, d = series.bandwidth, points.shape[1]
-    value = np.maximum(series.value(points), series.noise + 1e-300)
-    curve = -series.hessian(points) * np.outer(h, h)
+    value, _, hessian = series.derivatives(points)
+    value = np.maximum(value, series.noise + 1e-300)
+    curve = -hessian * np.outer(h, h)
     rate = np.trace(curve, axis1=1, axis2=2) / d / value
     r = np.clip(1 / np.maximum(rate, 0.02) - 1, 0.0, 50.0)
     sampling = value * (1 + r) ** (d / 2) * (1 + 2 * r) ** (-d / 2) * r / (1 + 2 * r)
@@ -174,9 +175,7 @@ def place_variance(series: _Series, points: np.ndarray) -> np.ndarray:
     return turned @ (spread[:, :, None] * np.eye(d)) @ turned * np.outer(h, h)
 
 
-def settle(
-    series: _Series, points: np.ndarray, around: Surroundings, *, follow: bool
-) -> tuple[np.ndarray, np.ndarray]:
+def settle(series: _Series, points: np.ndarray, around: Surroundings, *, follow: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return the places of tops and the covariance of each, the bandwidth chosen mode by mode if `follow`."""
     clip = clipper(around)
     points = polish(series, points, clip)
@@ -203,7 +202,8 @@ def _least_risk(places: np.ndarray, covariances: np.ndarray, unit: np.ndarray) -
     for wide in range(1, len(places)):
         moved = np.square((places[wide] - places[:wide]) / unit).sum(axis=2)
         known = np.where(np.isfinite(variance[wide]), variance[wide], 0.0)
-        risk[wide] += np.maximum(moved - np.maximum(variance[:wide] - known, 0.0), 0.0).max(axis=0)
+        chance = 2 * np.maximum(variance[:wide] - known, 0.0)  # twice what noise alone would move it
+        risk[wide] += np.maximum(moved - chance, 0.0).max(axis=0)
     best = risk.argmin(axis=0)
     mode = np.arange(places.shape[1])
     return places[best, mode], covariances[best, mode]

@@ -21,8 +21,8 @@ SCALE_SHARE = 0.1
 """Share of the budget that ``bandwidth="private"`` spends on the spread of each column."""
 
 MOST_ON_GRID = 3  # columns up to which a grid of frequencies is used
-COARSEST = {1: 8, 2: 9, 3: 7}  # rungs as fractions of the bounds' width, one over these; more columns: 4
-FINEST = {1: 180, 2: 72, 3: 20}  # more columns: 12
+COARSEST = {1: 8, 2: 9, 3: 7}  # rungs as fractions of the bounds' width, one over these; more columns: 5
+FINEST = {1: 180, 2: 72, 3: 20}  # more columns: 20
 FINEST_PURE = {1: 90, 2: 28, 3: 12}  # pure budgets release counts, whose noise grows with resolution
 COUNT = 0.03  # extra weight of the number of records, as a fraction of the squared norm
 REACH = 4.3  # frequencies are kept up to this over the bandwidth, where the spectrum is 1e-4
@@ -65,7 +65,7 @@ def affordable_features(epsilon: float, cap: int) -> int:
 def ladder(around: Surroundings) -> np.ndarray:
     """Bandwidths, coarsest first, (rungs, columns): a fixed fraction of the bounds, in steps of sqrt 2."""
     d = around.n_columns
-    first, last = COARSEST.get(d, 4), (FINEST_PURE if around.pure else FINEST).get(d, 12)
+    first, last = COARSEST.get(d, 5), (FINEST_PURE if around.pure else FINEST).get(d, 20)
     steps = int(np.floor(2 * np.log2(last / first))) + 1
     fractions = 2.0 ** (-np.arange(steps) / 2) / first
     width = 2 * around.domain.half / around.scales
@@ -108,10 +108,9 @@ def bought_bandwidth(curator: Curator, around: Surroundings) -> np.ndarray:
     counts = np.maximum(histogram.value - histogram.stderr, 0.0)
     n = float(np.maximum(histogram.value.sum(axis=1).mean(), 10.0))
     below = np.cumsum(counts, axis=1) / np.maximum(counts.sum(axis=1, keepdims=True), 1e-9)
-    quartiles = [
-        edges[np.arange(len(edges)), np.minimum((below < q).sum(axis=1), _BINS - 1)] for q in (0.1, 0.25, 0.75, 0.9)
-    ]
-    spread = np.minimum((quartiles[2] - quartiles[1]) / 1.349, (quartiles[3] - quartiles[0]) / 2.563)
+    columns = np.arange(len(edges))
+    low, high = (edges[columns, np.minimum((below < q).sum(axis=1), _BINS - 1)] for q in (0.1, 0.9))
+    spread = (high - low) / 2.563  # of a Gaussian, between its deciles
     spread = np.clip(spread, 2 * around.domain.half / _BINS, around.domain.half)
     return spread * n ** (-1 / (around.n_columns + 6))
 
@@ -134,7 +133,7 @@ def _lattice(around: Surroundings, hs: np.ndarray, most: int, *, coarse: bool = 
     top = np.minimum(np.ceil(REACH * period / (2 * np.pi * finest)), max(2, limit)).astype(int)
     if not coarse:
         return Lattice(around.domain, around.low, around.high, pad, tuple(top.tolist()))
-    cells = np.clip(np.ceil(1.5 * period / finest), 8, 2**20 ** (1 / around.n_columns)).astype(int)
+    cells = np.clip(np.ceil(1.5 * period / finest), 8, 2.0 ** (20 / around.n_columns)).astype(int)
     return Lattice(
         around.domain, around.low, around.high, pad,
         tuple(np.minimum(top, (cells - 1) // 2).tolist()), tuple(cells.tolist()),

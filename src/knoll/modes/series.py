@@ -51,13 +51,17 @@ class _Series:
 
     def hessian(self, points: np.ndarray) -> np.ndarray:
         """Return its second derivatives, (points, d, d)."""
+        return self.derivatives(points)[2]
+
+    def derivatives(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return value, gradient and Hessian together."""
         d = points.shape[1]
         pairs = list(combinations_with_replacement(range(d), 2))
-        values = self._evaluate(points, pairs)
+        values = self._evaluate(points, [(), *((j,) for j in range(d)), *pairs])
         full = np.empty((len(points), d, d))
-        for (i, j), value in zip(pairs, values.T, strict=True):
+        for (i, j), value in zip(pairs, values[:, 1 + d :].T, strict=True):
             full[:, i, j] = full[:, j, i] = value
-        return full
+        return values[:, 0], values[:, 1 : 1 + d], full
 
     def _evaluate(self, points: np.ndarray, orders: Sequence[tuple[int, ...]]) -> np.ndarray:
         raise NotImplementedError
@@ -98,8 +102,19 @@ class GridSeries(_Series):
         return gain[np.ix_(*(lattice.frequency_of_feature(j) for j in range(gain.ndim)))]
 
     @cached_property
+    def _tops(self) -> tuple[int, ...]:
+        """Frequencies that matter at this bandwidth; the kernel's spectrum is below 1e-6 beyond them."""
+        reach = np.ceil(5.3 * self.lattice.period / (2 * np.pi * self.bandwidth))
+        return tuple(int(min(top, most)) for top, most in zip(self.lattice.top, reach, strict=True))
+
+    @cached_property
     def _coefficients(self) -> np.ndarray:
-        return self._gain * self.totals
+        """Gain times total of the features that matter."""
+        kept = [
+            np.concatenate([np.arange(use + 1), top + 1 + np.arange(use)])
+            for use, top in zip(self._tops, self.lattice.top, strict=True)
+        ]
+        return (self._gain * self.totals)[np.ix_(*kept)]
 
     @property
     def count(self) -> float:
@@ -144,29 +159,35 @@ class GridSeries(_Series):
                 alike = np.einsum("pk,pkr->pr", cosine, alike.reshape(len(one), top + 1, -1))
         return np.sqrt(np.maximum(2 * (self.noise**2 - alike[:, 0]), 0.0))
 
+    def pairs(self, *, debias: bool) -> float:
+        """Sum of the kernel over all pairs of records, each with itself too; with or without the noise's own part."""
+        square = self.totals**2 - (self.stderr**2 if debias else 0.0)
+        return float((self._gain * square)[self.stderr > 0].sum())
+
     def on_mesh(self, *axes: np.ndarray, orders: Sequence[int] | None = None) -> np.ndarray:
         """Return the kernel sum on the product of axes, column by column: cheap for large meshes."""
         total = self._coefficients
         for j, axis in enumerate(axes):
-            basis = self.lattice.basis(j, axis, 0 if orders is None else orders[j])
+            basis = self.lattice.basis(j, axis, 0 if orders is None else orders[j], self._tops[j])
             total = np.tensordot(total, basis, axes=(0, 1))
         return total
 
     def _evaluate(self, points: np.ndarray, orders: Sequence[tuple[int, ...]]) -> np.ndarray:
         d = points.shape[1]
-        size = int(np.prod(self.totals.shape[1:])) + sum(self.totals.shape)
+        size = int(np.prod(self._coefficients.shape[1:])) + sum(self._coefficients.shape)
         step = max(1, _CHUNK // max(size, 1))
         parts = [self._at(points[i : i + step], orders) for i in range(0, len(points), step)]
         return np.concatenate(parts) if parts else np.empty((0, len(orders) if d else 0))
 
     def _at(self, points: np.ndarray, orders: Sequence[tuple[int, ...]]) -> np.ndarray:
         bases = [
-            {order: self.lattice.basis(j, points[:, j], order) for order in {pick.count(j) for pick in orders}}
+            {
+                order: self.lattice.basis(j, points[:, j], order, self._tops[j])
+                for order in {pick.count(j) for pick in orders}
+            }
             for j in range(points.shape[1])
         ]
-        first = {
-            order: (basis @ self._coefficients.reshape(basis.shape[1], -1)) for order, basis in bases[0].items()
-        }
+        first = {order: (basis @ self._coefficients.reshape(basis.shape[1], -1)) for order, basis in bases[0].items()}
         found = np.empty((len(points), len(orders)))
         for column, pick in enumerate(orders):
             part = first[pick.count(0)]
@@ -221,6 +242,11 @@ class FeatureSeries(_Series):
         rungs = np.log(self.drawn).sum(axis=1) - squares @ (self.drawn**2).T / 2
         weights = np.exp(here - logsumexp(rungs, axis=1))
         return weights / weights.sum()
+
+    def pairs(self, *, debias: bool) -> float:
+        """Sum of the kernel over all pairs of records, each with itself too; with or without the noise's own part."""
+        square = self.cosines**2 + self.sines**2 - (2 * self.stderr**2 if debias else 0.0)
+        return float(self._gain @ square)
 
     @cached_property
     def noise(self) -> float:

@@ -4,6 +4,7 @@ from knoll.queries.cells import SplitTree
 from knoll.queries.counts import Count
 from knoll.queries.domain import Ball, Box, Domain, domain_from
 from knoll.queries.fourier import FourierFeatures, FourierGrid, Lattice, LatticeCounts
+from knoll.queries.kernel_steps import KernelSteps
 from knoll.queries.moments import CellDisplacements, CellMoments, CellSecondMoments
 from knoll.queries.nearest import Nearest, TwoLevel
 from knoll.queries.projection import Projected, longest_record, random_hyperplanes, random_projection
@@ -25,6 +26,7 @@ __all__ = [
     "FourierGrid",
     "Frame",
     "GridHistogram",
+    "KernelSteps",
     "Lattice",
     "LatticeCounts",
     "Nearest",

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from knoll.queries.domain import Domain
+from knoll.queries.domain import Box, Domain
 from knoll.queries.query import COUNT_WEIGHT, UNIT, Query, one_vote
 
 Integers = npt.NDArray[np.int64]
@@ -63,9 +63,16 @@ class Lattice:
         self.cells = cells or tuple(2 ** max(4, min(finest, math.ceil(math.log2(8 * k + 1)))) for k in top)
         self.scale = {1: 2**9, 2: 2**6, 3: 2**5}[d]
         self.width = self.period / np.array(self.cells)
-        self._per_cell = domain.steps / self.width
-        self._first = (domain.centre - self.low) / self.width
         self._end = (self.high - self.low) / self.width
+
+    @classmethod
+    def of(cls, low: Floats, high: Floats, period: Floats, top: Integers, cells: Integers) -> "Lattice":
+        """Rebuild a lattice from its numbers, to evaluate a released series on."""
+        box = Box(tuple(low), tuple(high))
+        made = cls(box, low, high, period - (high - low), tuple(top.tolist()), tuple(cells.tolist()))
+        made.period = np.asarray(period, dtype=np.float64)  # bit for bit
+        made.width = made.period / np.array(made.cells)
+        return made
 
     @cached_property
     def tables(self) -> list[Floats]:
@@ -78,7 +85,8 @@ class Lattice:
 
     def histogram(self, block: Floats) -> Floats:
         """Count the records of a block in each cell; element-wise arithmetic decides the cell."""
-        place = self.domain.quantise(block) * self._per_cell + self._first
+        per_cell, first = self.domain.steps / self.width, (self.domain.centre - self.low) / self.width
+        place = self.domain.quantise(block) * per_cell + first
         inside = ((place >= 0) & (place <= self._end)).all(axis=1)
         if not inside.all():
             place = place[inside]
@@ -86,12 +94,12 @@ class Lattice:
         flat = np.ravel_multi_index(tuple(index.T), self.cells)
         return np.bincount(flat, minlength=math.prod(self.cells)).astype(np.float64).reshape(self.cells)
 
-    def basis(self, column: int, points: Floats, order: int = 0) -> Floats:
+    def basis(self, column: int, points: Floats, order: int = 0, top: int | None = None) -> Floats:
         """The column's features, or their derivatives, at points: (points,) -> (points, 2 top + 1).
 
         A record counts as lying in the middle of its cell, hence the shift by half a cell.
         """
-        k = np.arange(self.top[column] + 1)
+        k = np.arange((self.top[column] if top is None else top) + 1)
         w = 2 * np.pi / self.period[column] * k
         phase = np.outer(points - self.low[column] - self.width[column] / 2, w)
         cosine, sine = np.cos(phase), np.sin(phase)

@@ -85,6 +85,8 @@ def _build(data: dict[str, Any]) -> Any:
     lengths = {"d": bounds.n_columns}
     for name, axes in model._published.items():
         array = _array(data["fitted"][name], name)
+        if not array.size and len(axes) > 1:  # an empty list does not tell how long its rows would be
+            array = np.empty((0, *(lengths.get(axis, 0) for axis in axes[1:])))
         if array.ndim != len(axes) or any(
             lengths.setdefault(axis, n) != n for axis, n in zip(axes, array.shape, strict=True)
         ):

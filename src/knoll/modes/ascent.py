@@ -62,12 +62,12 @@ def good_starts(
 ) -> np.ndarray:
     """Points where a released sum in many columns is high: low-discrepancy points, then generations around the best."""
     sobol = qmc.Sobol(len(low), scramble=True, seed=seed)
-    points = clip(low + (high - low) * sobol.random(2048))
+    points = clip(low + (high - low) * sobol.random(1024))
     rng = np.random.RandomState(seed)
     value = series.value(points)
-    for _ in range(6):
+    for _ in range(5):
         best = np.argsort(-value, kind="stable")[: 2 * most]
-        near = points[best] + series.bandwidth * rng.standard_normal((3, *points[best].shape))
+        near = points[best] + series.bandwidth * rng.standard_normal((2, *points[best].shape))
         near = clip(near.reshape(-1, len(low)))
         points, value = np.vstack([points[best], near]), np.concatenate([value[best], series.value(near)])
     return points[np.argsort(-value, kind="stable")[:most]]

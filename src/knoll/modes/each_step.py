@@ -88,23 +88,26 @@ class Ends:
         np.maximum.at(best, groups, sure[kept])
         heights = np.zeros(number)
         np.maximum.at(heights, groups, self.sums[kept] / (max(self.count, 1.0) * kernel))
-        return np.column_stack(means).reshape(number, -1), heights, best
+        return np.array(means).T.reshape(number, self.points.shape[1]), heights, best
 
     def stderr(self, points: np.ndarray) -> np.ndarray:
         """The places' errors are not known: what a step moves by noise depends on the curvature, never released."""
         return np.full(points.shape, np.inf)
 
 
-def ascend_step_by_step(curator: Curator, around: Surroundings, bandwidth: Any, rng: np.random.RandomState) -> Ends:
+def ascend_step_by_step(
+    curator: Curator, around: Surroundings, bandwidth: Any, n_steps: int | None, rng: np.random.RandomState
+) -> Ends:
     """Run the steps. A ladder of bandwidths needs one release for all; here it is bought."""
     domain = around.domain
     counted = curator.release(Count(), COUNT_SHARE * curator.share_left)
     n, count_stderr = float(counted.value.item()), float(counted.stderr.item())
     h = rungs(curator, around, PRIVATE if isinstance(bandwidth, str) and bandwidth == LADDER else bandwidth)[0]
-    steps = int(np.clip(math.ceil(math.log(max(n, 3.0))), 2, MOST_STEPS))
+    steps = n_steps or int(np.clip(math.ceil(math.log(max(n, 3.0))), 2, MOST_STEPS))
     share = curator.share_left / steps
+    starts = int(np.clip(around.most_features // (steps * (1 + around.n_columns)), 2, STARTS))
     sobol = qmc.Sobol(around.n_columns, scramble=True, seed=int(rng.randint(2**31 - 1)))
-    points = domain.clip(around.low + (around.high - around.low) * sobol.random(STARTS))
+    points = domain.clip(around.low + (around.high - around.low) * sobol.random(starts))
     sums, noise = np.zeros(len(points)), 0.0
     for _ in range(steps):
         query = KernelSteps(domain, points, h)

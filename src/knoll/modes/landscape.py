@@ -1,4 +1,4 @@
-"""From a released kernel sum to its modes: peaks and passes at every rung, which peaks stand out, where exactly they are.
+"""From a released kernel sum to its modes: peaks and passes at every rung, which ones stand out, where they are.
 
 Every figure here is post-processing of one release, whose noise is known exactly.
 
@@ -26,7 +26,9 @@ from knoll.modes.series import GridSeries, _Series
 
 CELLS = {1: 8, 2: 3.5, 3: 2.5}  # mesh cells to a bandwidth
 RUNGS_APART = 3.0  # bandwidths of a ladder count as so many independent looks at the data
-MOST_PEAKS = 40  # followed in many columns
+CELL = 2.0  # bandwidths across which a kernel sum counts as one look at the data
+MOST_PEAKS = 24  # followed in many columns
+MOST_CURVED = 32  # columns up to which the curvature of a mode is computed
 FOLLOWED = 6  # quarter octaves that a mode is followed up the ladder
 PATH = np.linspace(0.0, 1.0, 17)[1:-1]
 
@@ -76,7 +78,7 @@ def survey(series: _Series, around: Surroundings, chance: float, seed: int, look
         axes, basin = None, None
         peaks = _peaks_of_starts(series, around, seed)
     volume = float(np.prod(around.high - around.low))
-    cells = max(1.0, volume / float(np.prod(2.5 * series.bandwidth)))
+    cells = max(1.0, volume / float(np.prod(CELL * series.bandwidth)))
     threshold = float(-ndtri(min(0.5, chance / looks / cells)))
     return Landscape(series, peaks, significance(series, peaks, volume), threshold, axes, basin)
 
@@ -106,15 +108,16 @@ def significance(series: _Series, peaks: Peaks, volume: float) -> np.ndarray:
     )
     apart = np.where(merges, 1 - np.exp(-gaps / 4), 1.0)
     sampling = flat * (heights + np.where(merges, np.maximum(low, 0.0), 0.0)) * apart
-    return (peaks.heights - low) / np.sqrt(noise**2 + sampling + 1e-300)
+    return (peaks.heights - low) / np.sqrt(noise**2 + sampling + series.approximation**2 + 1e-300)
 
 
 def _peaks_of_starts(series: _Series, around: Surroundings, seed: int) -> Peaks:
     """In many columns: climb from good starts; passes are the least values on straight lines between peaks."""
     clip = clipper(around)
-    starts = good_starts(series, around.low, around.high, clip, seed, 4 * MOST_PEAKS)
+    starts = good_starts(series, around.low, around.high, clip, seed, 3 * MOST_PEAKS)
     points = distinct(series, ascend(series, starts, clip))[:MOST_PEAKS]
-    points = distinct(series, polish(series, points, clip, steps=5))
+    if around.n_columns <= 10:
+        points = distinct(series, polish(series, points, clip, steps=5))
     return peaks_between(series, points)
 
 
@@ -178,9 +181,10 @@ def place_variance(series: _Series, points: np.ndarray) -> np.ndarray:
 def settle(series: _Series, points: np.ndarray, around: Surroundings, *, follow: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return the places of tops and the covariance of each, the bandwidth chosen mode by mode if `follow`."""
     clip = clipper(around)
+    d = points.shape[1]
+    if not len(points) or d > MOST_CURVED:  # too many columns for Hessians
+        return points, np.full((len(points), d, d), np.inf)
     points = polish(series, points, clip)
-    if not len(points):
-        return points, np.empty((0, points.shape[1], points.shape[1]))
     places, covariances = [points], [place_variance(series, points)]
     alive = np.ones(len(points), dtype=bool)
     for step in range(1, FOLLOWED + 1 if follow else 1):

@@ -45,6 +45,8 @@ class ModeSeeking(KernelModel):
         bandwidth of its own.
     release : {"once", "each-step"}, default="once"
         One release for everything, or a release at every step of the ascent (for comparison).
+    n_steps : int or None, default=None
+        Steps of ``release="each-step"``; None takes the log of the released number of records, rounded up.
     chance : float, default=0.1
         Chance that a fit shows a mode that is noise.
     n_frequencies : int, default=2048
@@ -60,8 +62,8 @@ class ModeSeeking(KernelModel):
     mode_heights_, mode_heights_stderr_ : arrays of shape (n_modes,)
         Released density at the modes and the standard error of its privacy noise.
     mode_significance_ : array of shape (n_modes,)
-        Height above the highest pass to a higher mode (or above an even spread), in standard errors of privacy noise and
-        sampling error together.
+        Height above the highest pass to a higher mode (or above an even spread), in standard errors of privacy
+        noise and sampling error together.
     threshold_ : float
         The significance that noise exceeds with `chance`.
     n_modes_ : int
@@ -102,6 +104,7 @@ class ModeSeeking(KernelModel):
         bounds: Any = None,
         bandwidth: Any = LADDER,
         release: str = ONCE,
+        n_steps: int | None = None,
         chance: float = 0.1,
         n_frequencies: int = 2048,
         scale_by_bounds: bool = True,
@@ -118,6 +121,7 @@ class ModeSeeking(KernelModel):
         self.bounds = bounds
         self.bandwidth = bandwidth
         self.release = release
+        self.n_steps = n_steps
         self.chance = chance
         self.n_frequencies = n_frequencies
         self.scale_by_bounds = scale_by_bounds
@@ -135,6 +139,11 @@ class ModeSeeking(KernelModel):
             raise PrivacyError(f"n_modes={n!r} must be an integer from 1 to {MOST_MODES}, or None")
         if self.release not in (ONCE, EACH_STEP):
             raise PrivacyError(f"release={self.release!r} is neither {ONCE!r} nor {EACH_STEP!r}")
+        steps = self.n_steps
+        if steps is not None and (
+            isinstance(steps, bool) or not isinstance(steps, int | np.integer) or not 1 <= steps <= 1000
+        ):
+            raise PrivacyError(f"n_steps={steps!r} must be an integer from 1 to 1000, or None")
         check_chance(self.chance)
 
     def _fit(self, room: Room, rng: np.random.RandomState) -> None:
@@ -143,7 +152,7 @@ class ModeSeeking(KernelModel):
             super()._fit(room, rng)
             return
         around = surroundings(room, self)
-        found = ascend_step_by_step(room.curator, around, self.bandwidth, rng)
+        found = ascend_step_by_step(room.curator, around, self.bandwidth, self.n_steps, rng)
         pack(self, found.series, found.rungs)
         points, heights, sure = found.merged(self.n_modes, self.chance)
         self._publish(points, found.stderr(points), heights, sure, found.threshold(self.chance))
@@ -151,9 +160,8 @@ class ModeSeeking(KernelModel):
     def _look(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Series:
         view, _ = choose_rung(series, hs, around, self.chance, seed, self.n_modes)
         kept = kept_peaks(view, self.n_modes)
-        points, covariance = settle(
-            view.series, view.peaks.points[kept], around, follow=isinstance(self.bandwidth, str)
-        )
+        follow = isinstance(self.bandwidth, str)
+        points, covariance = settle(view.series, view.peaks.points[kept], around, follow=follow)
         stderr = np.sqrt(np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 0.0))
         self.bandwidth_, self.count_ = view.series.bandwidth, view.series.count
         heights = view.series.value(points) / (self._records * self._volume)

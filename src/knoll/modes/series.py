@@ -1,7 +1,7 @@
 """A released kernel sum as a function: values, gradients and Hessians at any point, and the noise of each.
 
-A kernel sum S(x) = sum_i K((x - X_i) / h), K(0) = 1, is linear in released Fourier totals T: S(x) = sum_e g_e B_e(x) T_e
-with B_e the features and g the kernel's spectrum at bandwidth h. One release thus holds every bandwidth; only the
+A kernel sum S(x) = sum_i K((x - X_i) / h), K(0) = 1, is linear in released Fourier totals T: S(x) = sum_e g_e B_e(x)
+T_e with B_e the features and g the kernel's spectrum at bandwidth h. One release thus holds every bandwidth; only the
 noise depends on it. Everything here is post-processing.
 
 `GridSeries` stands on a lattice (few columns, features are products of one per column), `FeatureSeries` on a list of
@@ -35,6 +35,7 @@ class _Series:
     """What both kinds of series share."""
 
     bandwidth: np.ndarray
+    approximation = 0.0  # standard error of the kernel itself: none on a grid
 
     def value(self, points: np.ndarray) -> np.ndarray:
         """Return the kernel sum at points."""
@@ -172,6 +173,18 @@ class GridSeries(_Series):
             total = np.tensordot(total, basis, axes=(0, 1))
         return total
 
+    def profile(self, x: np.ndarray, mesh: np.ndarray) -> np.ndarray:
+        """Return the kernel sum at points x of all columns but the last, and a mesh of the last: (points, mesh)."""
+        part: np.ndarray | None = None
+        for j in range(x.shape[1]):
+            basis = self.lattice.basis(j, x[:, j], 0, self._tops[j])
+            if part is None:
+                part = basis @ self._coefficients.reshape(basis.shape[1], -1)
+            else:
+                part = np.einsum("pk,pkr->pr", basis, part.reshape(len(x), basis.shape[1], -1))
+        last = self.lattice.basis(x.shape[1], mesh, 0, self._tops[-1])
+        return (np.repeat(self._coefficients[None], len(x), axis=0) if part is None else part) @ last.T
+
     def _evaluate(self, points: np.ndarray, orders: Sequence[tuple[int, ...]]) -> np.ndarray:
         d = points.shape[1]
         size = int(np.prod(self._coefficients.shape[1:])) + sum(self._coefficients.shape)
@@ -252,6 +265,15 @@ class FeatureSeries(_Series):
     def noise(self) -> float:
         """Standard error of the privacy noise of the kernel sum, at any point."""
         return self.stderr * float(np.sqrt((self._gain**2).sum()))
+
+    @cached_property
+    def approximation(self) -> float:
+        """Standard error of taking a sample of frequencies for all of them, as the released totals tell it.
+
+        Far from the records every phase is as likely as any other, so each frequency adds half its squared total.
+        """
+        square = np.maximum(self.cosines**2 + self.sines**2 - 2 * self.stderr**2, 0.0)
+        return float(np.sqrt(self._gain**2 @ square / 2))
 
     @cached_property
     def gradient_noise(self) -> np.ndarray:

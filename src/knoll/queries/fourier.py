@@ -118,9 +118,9 @@ class Lattice:
 class FourierGrid(Query):
     """Fourier coefficients of the records in a window of one, two or three columns.
 
-    A record in cell a adds, for every kept frequency k = (k_1 .. k_d) and every choice of cosine or sine per column, the
-    product of whole numbers prod_j t_j(k_j, a_j), with integer weight w_k; a record outside the window adds nothing.
-    The total of a block is its histogram multiplied by the tables: sums of whole numbers far below 2^53, exact.
+    A record in cell a adds, for every kept frequency k = (k_1 .. k_d) and every choice of cosine or sine per column,
+    the product of whole numbers prod_j t_j(k_j, a_j), with integer weight w_k; a record outside the window adds
+    nothing. The total of a block is its histogram multiplied by the tables: sums of whole numbers far below 2^53.
 
     Sensitivity. The squared l2 norm of a contribution is F(a) = sum_k w_k^2 prod_j (c_j^2 + s_j^2)(k_j, a_j): within
     rounding of the tables the same for all a. The l1 norm is the like sum of w_k prod_j (|c_j| + |s_j|). Both are

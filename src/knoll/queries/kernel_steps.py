@@ -3,8 +3,8 @@
 In the kernel's reproducing space a record is a vector of norm 1, and the kernel sum and its gradient at k points are
 inner products with k (1 + d) fixed vectors, whose Gram matrix C is made of the kernel, its gradient and its second
 derivatives. Hence v' C^-1 v <= 1 for what one record adds to all of them (Hall, Rinaldo and Wasserman 2013): noise of
-covariance C makes k points cost as much as one. The query adds u = W v with W = (C + r I)^(-1/2), whose norm is at most 1
-whatever the points are, so that plain noise serves; the estimator multiplies the total by W^-1.
+covariance C makes k points cost as much as one. The query adds u = W v with W = (C + r I)^(-1/2), whose norm is at
+most 1 whatever the points are, so that plain noise serves; the estimator multiplies the total by W^-1.
 """
 
 import numpy as np

@@ -13,7 +13,11 @@ from knoll.queries import Query
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "threat-model.md").read_text()
-CITED = re.findall(r"`(\S+?\.py)::([\w.]+)`\s+`([^`]+)`", PAGE)
+CITED = [
+    (file, symbol, line)
+    for file, symbol, line in re.findall(r"`(\S+?\.py)::([\w.]+)`\s+`([^`]+)`", PAGE)
+    if (ROOT / "src" / "knoll" / file).exists()
+]
 
 
 def source_of(file, symbol):

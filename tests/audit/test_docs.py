@@ -13,11 +13,7 @@ from knoll.queries import Query
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "threat-model.md").read_text()
-CITED = [
-    (file, symbol, line)
-    for file, symbol, line in re.findall(r"`(\S+?\.py)::([\w.]+)`\s+`([^`]+)`", PAGE)
-    if (ROOT / "src" / "knoll" / file).exists()
-]
+CITED = re.findall(r"`(\S+?\.py)::([\w.]+)`\s+`([^`]+)`", PAGE)
 
 
 def source_of(file, symbol):

@@ -261,7 +261,7 @@ MODELS = {
     "Lloyd": lambda: knoll.Lloyd(3, bounds=(-1, 1)),
     "KMeans": lambda: knoll.KMeans(3, bounds=(-1, 1)),
     "GaussianMixture": lambda: knoll.GaussianMixture(2, bounds=(-1, 1)),
-    "KernelDensity": lambda: knoll.KernelDensity(bounds=(-1, 1)),
+    "KernelDensity": lambda: knoll.KernelDensity(0.5, bounds=(-1, 1)),
     "MorseClustering": lambda: knoll.MorseClustering(2, n_subclusters=5, bounds=(-1, 1)),
 }
 

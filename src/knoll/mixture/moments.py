@@ -59,6 +59,8 @@ class Belief:
         Variances of count, whitened mean and whitened covariance about the truth.
     noise : array of shape (3, k)
         The part of them that is privacy noise of the releases so far.
+    measured : boolean array of shape (k,)
+        Which components stood out from the noise of at least one release.
     shrinkage : array of shape (k,)
         How far the mixture's covariances were drawn to their diagonals.
     """
@@ -69,6 +71,7 @@ class Belief:
     mixture: Mixture
     unknown: np.ndarray
     noise: np.ndarray
+    measured: np.ndarray
     shrinkage: np.ndarray
 
     @classmethod
@@ -82,7 +85,8 @@ class Belief:
             [np.maximum(START * counts**2, 1.0) if known else np.full(k, 1e18)] + 2 * [np.full(k, start)]
         )
         zero = np.zeros((3, k))
-        return cls(counts, mixture.means, mixture.covariances, mixture, unknown, zero, np.zeros(k))
+        never = np.zeros(k, dtype=bool)
+        return cls(counts, mixture.means, mixture.covariances, mixture, unknown, zero, never, np.zeros(k))
 
 
 @dataclass(frozen=True)
@@ -218,15 +222,15 @@ def learn(belief: Belief, seen: Seen, form: Form) -> Belief:
         share = np.maximum(counts, 0.0) / max(float(np.maximum(counts, 0.0).sum()), 1e-9)
         covariances = np.broadcast_to(np.tensordot(share, covariances, axes=1), covariances.shape)
         noise[2] = np.full(len(counts), float(share**2 @ noise[2]))
-    learned = replace(belief, counts=counts, means=means, covariances=covariances, noise=noise, unknown=unknown)
-    return shaped(learned, form)
+    known = {"counts": counts, "means": means, "covariances": covariances, "noise": noise, "unknown": unknown}
+    return shaped(replace(belief, **known, measured=belief.measured | visible), form)
 
 
 def shaped(belief: Belief, form: Form) -> Belief:
     """Return a belief with the proper mixture nearest to it.
 
     Correlations are drawn to zero by the part of their squares that is noise: with off-diagonal noise of variance t
-    in whitened coordinates, a correlation r has noise of variance t (1 + r^2).
+    in whitened coordinates, a correlation r has noise of variance t (1 + r^2). What was never measured is all noise.
     """
     d = belief.means.shape[1]
     variances = np.clip(np.einsum("kii->ki", belief.covariances), form.floor, form.ceiling)
@@ -236,6 +240,8 @@ def shaped(belief: Belief, form: Form) -> Belief:
     energy = np.square(r).sum(axis=(1, 2))
     spurious = off * (d * (d - 1) + energy)
     shrinkage = np.where(energy > 0, np.minimum(spurious / np.maximum(energy, 1e-300), 1.0), 0.0)
+    if form.covariance_type in ("full", "tied") and d > 1:
+        shrinkage = np.where(belief.measured, shrinkage, 1.0)
     drawn = size * ((1 - shrinkage)[:, None, None] * r + np.eye(d))
     weights = onto_simplex(np.maximum(belief.counts, 0.0) / max(float(np.maximum(belief.counts, 0.0).sum()), 1e-9))
     mixture = Mixture.nearest(weights, belief.means, drawn, form.floor)
@@ -247,10 +253,11 @@ def standard_errors(belief: Belief) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     total = max(float(np.maximum(belief.counts, 0.0).sum()), 1.0)
     covariances = belief.mixture.covariances
     variances = np.einsum("kii->ki", covariances)
+    noise = np.where(belief.measured, belief.noise, np.inf)
     weights = np.sqrt(belief.noise[0]) / total
-    means = np.sqrt(belief.noise[1][:, None] * variances)
+    means = np.sqrt(noise[1][:, None] * variances)
     size = variances[:, :, None] * variances[:, None, :]
-    spreads = np.sqrt(belief.noise[2][:, None, None] * (size + np.square(covariances)) / 2)
+    spreads = np.sqrt(noise[2][:, None, None] * (size + np.square(covariances)) / 2)
     return weights, means, spreads
 
 

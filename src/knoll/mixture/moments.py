@@ -19,7 +19,8 @@ from knoll.queries.components import COARSE, DIAGONAL, FINE, OFF, Products
 CovarianceType = Literal["full", "tied", "diag", "spherical"]
 PRODUCTS = {"full": "full", "tied": "full", "diag": "diag", "spherical": "trace"}
 
-CLIP = 3.0  # clip radius^2 = d + CLIP sqrt(2 d): whitened, nearly all of a Gaussian
+CLIP, NARROW_CLIP = 3.0, 1.5  # clip radius^2 = d + CLIP sqrt(2 d): whitened, nearly all of a Gaussian
+QUIET = 0.02  # noise of a whitened covariance above which the clip is narrow
 MOST_NOISE = 2.0**48  # noise scale, in grid units, above which the coarse grid is used
 START = 0.3**2  # variance of a start's means and covariances, whitened
 LEFT = 0.3  # part of what is unknown before a step of expectation-maximisation that the step leaves unknown
@@ -100,9 +101,9 @@ class Seen:
     errors: np.ndarray
 
 
-def clip_radius(d: int) -> float:
+def clip_radius(d: int, clip: float | None = None) -> float:
     """Whitened radius beyond which displacements are shortened."""
-    return float(np.sqrt(d + CLIP * np.sqrt(2 * d)))
+    return float(np.sqrt(d + (CLIP if clip is None else clip) * np.sqrt(2 * d)))
 
 
 def clipped_variance(d: int, radius: float, variance: np.ndarray | float) -> np.ndarray:
@@ -151,32 +152,37 @@ def ask(
     curator: Curator,
     share: float,
     domain: Box | Ball,
-    mixture: Mixture,
+    belief: Belief,
     form: Form,
     *,
     soft: bool,
-    norm: int = 2,
+    norm: int,
     cells: Any = None,
-    radius: float | None = None,
 ) -> Seen:
-    """Release the moments of a mixture's components about themselves."""
+    """Release the moments of a mixture's components about themselves.
+
+    Under noise that shows, the clip radius is narrower: what it takes is put back, as well as a Gaussian's can be.
+    """
+    mixture = belief.mixture
     k, d = mixture.means.shape
-    radius = clip_radius(d) if radius is None else radius
     products = cast(Products, PRODUCTS[form.covariance_type])
     roots = np.linalg.cholesky(mixture.covariances)
-    count_weight, square_weight = noise_weights(d, radius, products, norm)
-    for displacement_bits, part_bits in (FINE, COARSE):
-        query = ComponentMoments(
-            Gaussians(domain, mixture.weights, mixture.means, roots, np.full(k, radius), displacement_bits),
-            cells=cells,
-            soft=soft,
-            products=products,
-            count_weight=count_weight,
-            square_weight=square_weight,
-            bits=part_bits,
-        )
-        if np.max(curator.stderr(query, share) * query.weights / query.step) < MOST_NOISE:
-            break
+    typical = max(float(belief.counts.sum()), 1.0) / k
+
+    def question(radius: float, bits: tuple[int, int]) -> ComponentMoments:
+        gaussians = Gaussians(domain, mixture.weights, mixture.means, roots, np.full(k, radius), bits[0])
+        count_weight, square_weight = noise_weights(d, radius, products, norm)
+        weights = {"count_weight": count_weight, "square_weight": square_weight}
+        return ComponentMoments(gaussians, cells=cells, soft=soft, products=products, bits=bits[1], **weights)
+
+    radius = clip_radius(d)
+    query = question(radius, FINE)
+    errors = curator.stderr(query, share)
+    if errors[0, -1] / typical > QUIET:
+        radius = clip_radius(d, NARROW_CLIP)
+        query = question(radius, FINE)
+        if np.max(curator.stderr(query, share) * query.weights / query.step) > MOST_NOISE:
+            query = question(radius, COARSE)
     released = curator.release(query, share)
     return _read(released.value, released.stderr, query, roots, radius)
 
@@ -274,7 +280,7 @@ def walk(
 ) -> Belief:
     """Take steps of expectation-maximisation on released moments; each gets an equal part of the share."""
     for _ in range(steps):
-        seen = ask(curator, share / steps, domain, belief.mixture, form, soft=soft, norm=norm)
+        seen = ask(curator, share / steps, domain, belief, form, soft=soft, norm=norm)
         belief = learn(belief, seen, form)
     return belief
 

@@ -31,7 +31,7 @@ from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.coreset import drawn_to, keep_top_mass, levy_flights, uniform_points, vote_means, weighted_kmeans
 from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset
 from knoll.cluster.moment_tree import Leaf, release_root
-from knoll.cluster.refine import Centres, affordable_steps, refine, with_variances
+from knoll.cluster.refine import Centres, affordable_steps, refine, star, with_variances
 from knoll.estimator import Room, documented
 from knoll.privacy import Curator
 from knoll.queries import (
@@ -44,6 +44,7 @@ from knoll.queries import (
     NearestVotes,
     Projected,
     TwoLevel,
+    candidates,
     longest_record,
     random_projection,
 )
@@ -144,7 +145,7 @@ class PEMeans(PrivateCenters):
         variations = int(min(max(n / 5, 4.0), MOST_CANDIDATES / k))
         population = uniform_points(low, k * (variations + 1), rng)
         for _ in range(steps):
-            votes = curator.release(NearestVotes(Nearest(population, low, scales)), share / steps)
+            votes = curator.release(NearestVotes(candidates(population, low, scales)), share / steps)
             noise = float(votes.stderr.max())
             found = elect(population, keep_top_mass(votes.value, n), k, scales, noise, rng)
             if np.square(found.votes).sum() < n * noise**2:
@@ -168,7 +169,7 @@ class PEMeans(PrivateCenters):
         else:
             shape, scales = (frame.outside(root.mean[0]), root.variance[0] * room.scales**2), room.scales
             found = vote(curator, VOTES_SHARE * whole, low, scales, k, float(root.count[0]), shape, rng)
-            centres = found.centres(frame)
+            centres = found.with_unseen(frame.outside(star(root, k, rng)), scales, rng).centres(frame)
         steps = affordable_steps(curator, frame, root, k, whole)
         refined = refine(curator, curator.share_left, steps, frame, centres, -frame.half, frame.half)
         at = domain.clip(frame.outside(refined.centres))
@@ -196,12 +197,12 @@ def vote(
 
     mean, variance = shape
     population = domain.clip(mean + np.sqrt(variance) * rng.standard_normal((k * (variations + 1), d)))
-    found = ask(Nearest(population, domain, scales), np.full(len(population), n / len(population)))
+    found = ask(candidates(population, domain, scales), np.full(len(population), n / len(population)))
     groups = np.concatenate([np.arange(k), np.repeat(np.arange(k), variations)])
     for _ in range(steps - 1):
         flights = np.sqrt(found.spread())[:, None] * levy_flights((k, variations, d), rng)
         population = np.vstack([found.at, domain.clip((found.at[:, None] + flights).reshape(-1, d))])
-        found = ask(TwoLevel(population, groups, domain, scales), found.sizes()[groups] / (variations + 1))
+        found = ask(candidates(population, domain, scales, groups), found.sizes()[groups] / (variations + 1))
     return found
 
 
@@ -232,6 +233,12 @@ class Found:
     def means(self) -> CellMeans:
         """The centres as they are."""
         return vote_means(self.population, self.labels, self.votes, self.noise, self.at)
+
+    def with_unseen(self, points: np.ndarray, scales: np.ndarray, rng: np.random.RandomState) -> "Found":
+        """Elect again with one vote's noise spread over some points: records too few to be seen may be there."""
+        population = np.vstack([self.population, points])
+        votes = np.concatenate([self.votes, np.full(len(points), self.noise / len(points))])
+        return elect(population, votes, len(self.at), scales, self.noise, rng)
 
     def sizes(self) -> np.ndarray:
         """Votes of each centre's points."""

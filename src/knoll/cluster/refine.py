@@ -43,15 +43,21 @@ def synthetic_points(leaves: Leaf, root: Leaf, k: int, rng: np.random.RandomStat
     times, (m, d) = int(np.clip(POINTS // len(kept.count), 2, 200)), kept.mean.shape
     normal = rng.standard_normal((times, m, d))
     points = np.clip(kept.mean + np.sqrt(kept.variance) * (normal - normal.mean(axis=0)), kept.lower, kept.upper)
+    rays = star(root, k, rng)
+    weights = np.concatenate(
+        [np.tile(np.maximum(kept.count, 1e-3) / times, times), np.full(len(rays), np.median(sd) / len(rays))]
+    )
+    return np.vstack([points.reshape(times * m, d), rays]), weights
+
+
+def star(root: Leaf, k: int, rng: np.random.RandomState) -> np.ndarray:
+    """Return points from wall to wall of the bounds, along the columns through the mean of everything."""
     rays = max(4 * k, 64)
     width = root.upper[0] - root.lower[0]
-    axis = rng.choice(d, rays, p=width / width.sum())
-    star = np.tile(root.mean[0], (rays, 1))
-    star[np.arange(rays), axis] = root.lower[0, axis] + (rng.permutation(rays) + 0.5) / rays * width[axis]
-    weights = np.concatenate(
-        [np.tile(np.maximum(kept.count, 1e-3) / times, times), np.full(rays, np.median(sd) / rays)]
-    )
-    return np.vstack([points.reshape(times * m, d), star]), weights
+    axis = rng.choice(len(width), rays, p=width / width.sum())
+    points = np.tile(root.mean[0], (rays, 1))
+    points[np.arange(rays), axis] = root.lower[0, axis] + (rng.permutation(rays) + 0.5) / rays * width[axis]
+    return points
 
 
 def solve(points: np.ndarray, weights: np.ndarray, k: int, rng: np.random.RandomState) -> Centres:

@@ -15,9 +15,9 @@ from knoll.queries import Frame, Nearest
 
 STEP = Asking("shapes of clusters", count=0.5, squares=0.3, bias=1e-3)
 STEP_GROWTH = 1.2  # later steps get more budget
-POINTS, RESTARTS = 4000, 10
+POINTS, RESTARTS = 8000, 10
 KEEP_NOISE = 2.0  # leaves below this many standard errors are left out of the synthetic points
-SWAP = 2.0  # swap centres if the split gains this many times what the merge costs
+SWAP = 1.3  # swap centres if the split gains this many times what the merge costs
 MAX_BOOST = 4.0
 STEPS, MOST_STEPS = 0.3, 10
 

@@ -55,6 +55,7 @@ MOST_EPSILON = 4.0  # the paper's steps grow with epsilon up to here, as far as 
 COUNT_SHARE, LIFT_SHARE = 0.02, 0.2  # the paper's preset: the count, the lift; votes get the rest
 FIRST_SHARE, VOTES_SHARE = 0.1, 0.3  # the default: the shape of everything, the votes; the last steps get the rest
 MOST_VARIATIONS, MOST_VOTES = 40, 8
+MOST_ELECTED = 10_000  # candidates of the default: weighted k-means on more takes longer than it is worth
 VOTE_NOISE = 30.0  # one step of voting for each multiple of this by which a cluster exceeds a vote's noise
 
 
@@ -187,7 +188,7 @@ def vote(
     rng: np.random.RandomState,
 ) -> "Found":
     """Let records vote for points of the mean and variance `shape`, then for variations of the winners."""
-    d, variations = domain.n_columns, int(min(max(n**0.5, 4.0), MOST_VARIATIONS, max(MOST_CANDIDATES / k, 1)))
+    d, variations = domain.n_columns, int(min(max(n**0.5, 4.0), MOST_VARIATIONS, max(MOST_ELECTED / k, 1)))
     steps = int(np.clip(round(n / k / float(curator.stderr(Count(), share)) / VOTE_NOISE), 1, MOST_VOTES))
 
     def ask(cells: Nearest | TwoLevel, expected: np.ndarray) -> Found:

@@ -65,7 +65,7 @@ def solve(points: np.ndarray, weights: np.ndarray, k: int, rng: np.random.Random
     if len(points) <= k:
         points = np.vstack([points, points[rng.randint(len(points), size=k + 1 - len(points))]])
         weights = np.resize(weights, len(points))
-    restarts = RESTARTS if k * points.shape[1] <= 2000 else 2
+    restarts = min(RESTARTS if k * points.shape[1] <= 2000 else 2, max(1, 1000 // k))
     with threadpool_limits(1):
         fitted = NonprivateKMeans(k, n_init=restarts, random_state=rng).fit(points, sample_weight=weights)
     return with_variances(fitted.cluster_centers_, points, weights, fitted.labels_)

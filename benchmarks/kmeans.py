@@ -133,7 +133,7 @@ def main() -> None:
         print(name, X.shape, k, f"non-private {results[name]['non-private']:.4g}", areas, flush=True)
     shown = methods + ([other.name] if other is not None else [])
     flags = [f"--runs {runs}"] + ["--quick"] * options.quick + ["--diffprivlib"] * options.diffprivlib
-    flags += ["--bounds ball"] * (options.bounds == "ball")
+    flags += ["--bounds ball"] * (options.bounds == "ball") + [f"--data {options.data}"] * bool(options.data)
     stem = "kmeans" + "-quick" * options.quick + "-ball" * (options.bounds == "ball")
     write(stem, f'make bench-kmeans ARGS="{" ".join(flags)}"', summary(results, shown))
     (RESULTS / f"{stem}-losses.json").write_text(json.dumps(results) + "\n")

@@ -2,8 +2,8 @@
 
 Protocol of the paper: every column scaled to [-1, 1] outside the boundary (bounds are public), usps reduced to three
 dimensions by t-SNE outside the boundary, sub-clusters as in its Table 1, merged to the true number of classes; labels
-are used for the adjusted Rand index alone. delta = 1e-6. emg is every fourth row of all twenty actions. Non-private: the
-same code without noise. Set KNOLL_DATA to a folder of NPZ files.
+are used for the adjusted Rand index alone. delta = 1e-6. emg is every fourth row of all twenty actions. Non-private:
+the same code without noise. Set KNOLL_DATA to a folder of NPZ files.
 
     make bench-morse                     about an hour
     make bench-morse ARGS=--quick        a few minutes, bent shapes and speed only
@@ -123,8 +123,8 @@ def report_compare(found: dict, runs: int) -> None:
                 gains += [m - b] if b > 0.1 else []
     write("morse", f'make bench-morse ARGS="--only compare --runs {runs}"', rows)
     line = (
-        f"Morse is above its base in {np.mean(higher):.0%} of {len(higher)} cells with epsilon >= 1; mean gain where the "
-        f"base is above 0.1: {np.mean(gains):+.3f} ({len(gains)} cells)."
+        f"Morse is above its base in {np.mean(higher):.0%} of {len(higher)} cells with epsilon >= 1; mean gain where "
+        f"the base is above 0.1: {np.mean(gains):+.3f} ({len(gains)} cells)."
     )
     print(line)
     with open(RESULTS / "morse.md", "a") as file:

@@ -71,6 +71,8 @@ class MorseClustering(PrivateCenters):
         Log density of the pass of each join, and how far the lower side rises above it.
     merge_confidence_ : array of shape (n_components - 1,)
         How often each join stays joined, or apart, when the released noise is redrawn.
+    n_clusters_confidence_ : float
+        If the number of clusters was chosen: how often it is chosen again when the released noise is redrawn.
     {attributes}
 
     Notes
@@ -100,6 +102,7 @@ class MorseClustering(PrivateCenters):
         **PrivateCenters._published, "weights_": "c", "means_": "cd", "covariances_": "cdd", "component_clusters_": "c",
         "peaks_": "pd", "peak_clusters_": "p", "saddles_": "sd", "saddle_heights_": "s", "saddle_ends_": "st",
         "dendrogram_": "mf", "merge_heights_": "m", "merge_persistence_": "m", "merge_confidence_": "m",
+        "n_clusters_confidence_": "",
     }  # fmt: skip
 
     def __init__(
@@ -159,6 +162,8 @@ class MorseClustering(PrivateCenters):
         found = landscape(cells.mixture)
         redrawn = [found.redrawn(cells.redrawn(floor, rng)) for _ in range(REDRAWS)]
         apart = choose_cut(found.tree, redrawn) if k is None else found.tree.strongest(k - 1, self.cut)
+        agree = [len(choose_cut(copy, [])) == len(apart) for copy in redrawn]
+        self.n_clusters_confidence_ = float(np.mean(agree)) if k is None else 1.0
         by = "persistence" if k is None else self.cut
         self.merge_confidence_ = confidence(found.tree, redrawn, apart, by)
         return self._describe(cells, found, found.tree.without(apart))

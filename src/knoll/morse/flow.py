@@ -5,8 +5,8 @@ number is at most that of the precisions together, as Theorem 5.3 asks, and an E
 
     x + R(x)^-1 grad log p(x) = R(x)^-1 sum_k w_k(x) P_k mu_k,
 
-is Gaussian mean shift: log p never falls, so there is no step length to choose. Where log p is concave, every third step
-is Newton's if it climbs: mean shift creeps along ridges and beside peaks.
+is Gaussian mean shift: log p never falls, so there is no step length to choose. Where log p is concave, every third
+step is Newton's if it climbs: mean shift creeps along ridges and beside peaks.
 """
 
 import numpy as np

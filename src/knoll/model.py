@@ -93,9 +93,12 @@ def _build(data: dict[str, Any]) -> Any:
             raise ValueError(f"its parts do not fit together ({name})")
         setattr(model, name, array if axes else array.item())
     if data["columns"] is not None:
-        if len(data["columns"]) != bounds.n_columns:
+        names = data["columns"]
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ValueError("its columns are not a list of names")
+        if len(names) != bounds.n_columns:
             raise ValueError("its columns do not fit its bounds")
-        model.feature_names_in_ = np.array([str(name) for name in data["columns"]], dtype=object)
+        model.feature_names_in_ = np.array(names, dtype=object)
     model.privacy_ = Privacy.from_dict(data["privacy"])
     model._restore()
     return model

@@ -19,9 +19,14 @@ from knoll.queries import (
     ColumnHistograms,
     ComponentMoments,
     Count,
+    FourierFeatures,
+    FourierGrid,
     Frame,
     Gaussians,
     GridHistogram,
+    KernelSteps,
+    Lattice,
+    LatticeCounts,
     Nearest,
     NearestVotes,
     Projected,
@@ -64,6 +69,9 @@ def _tree(domain, edge=20_000.0):
 PROJECTED = random_projection(BOX5, 2, np.random.RandomState(0), scales=BOX5.half)
 
 
+_STARTS = np.array([[-0.5, 0.0], [0.5, 0.1], [0.5, 0.1], [0.0, -0.9], [0.0, 1.0]])
+
+
 def _shapes(domain, k, *, scaled=False, **weights):
     cells = _crowded(domain, k, scaled=scaled, first=0.0)
     frame = Frame(domain, domain.half if scaled else None)
@@ -83,8 +91,37 @@ def _components(domain, k, *, cells=False, bits=9, seed=0, **options):
     return ComponentMoments(gaussians, cells=Nearest(means, domain) if cells else None, **options)
 
 
+def _lattice(domain, top, part=1.0, **more):
+    """The middle part of a domain, padded by a third."""
+    half = part * domain.half
+    return Lattice(domain, domain.centre - half, domain.centre + half, 2 * half / 3, top, **more)
+
+
+def _fourier(domain, top, rate, part=1.0):
+    """Gaussian amplitudes on a grid of frequencies."""
+    amplitude = 1.0
+    for k in top:
+        amplitude = np.multiply.outer(amplitude, np.exp(-((rate * np.arange(k + 1) / k) ** 2)))
+    return FourierGrid(_lattice(domain, top, part), amplitude)
+
+
+def _frequencies(domain, m, seed=0):
+    return np.random.default_rng(seed).normal(size=(m, domain.n_columns)) * 5 / domain.half
+
+
 # name -> (query, number of columns)
 QUERIES = {
+    "Fourier grid, one column": (_fourier(BOX1, (9,), 1.9), 1),
+    "Fourier grid, two columns": (_fourier(BOX2, (7, 5), 1.7), 2),
+    "Fourier grid, part of the domain": (_fourier(BOX2, (6, 6), 1.9, 0.6), 2),
+    "Fourier grid, three columns": (_fourier(BALL3.cube, (3, 4, 3), 1.5), 3),
+    "Fourier features, box": (FourierFeatures(BOX5, _frequencies(BOX5, 12)), 5),
+    "Fourier features, ball": (FourierFeatures(BALL3, _frequencies(BALL3, 9), count_weight=0.5), 3),
+    "Fourier features, projected": (FourierFeatures(PROJECTED, _frequencies(PROJECTED, 10)), 5),
+    "lattice counts": (LatticeCounts(_lattice(BOX2, (4, 4), cells=(20, 12))), 2),
+    "lattice counts, part": (LatticeCounts(_lattice(BOX1, (3,), 0.5)), 1),
+    "kernel steps, box": (KernelSteps(BOX2, BOX2.centre + BOX2.half * _STARTS, BOX2.half / 3), 2),
+    "kernel steps, ball": (KernelSteps(BALL3, _cells(BALL3, 7).centres, BALL3.half / 2), 3),
     "count": (Count(), 2),
     "votes, one candidate": (NearestVotes(_cells(BOX1, 1)), 1),
     "votes, 7 in a box": (NearestVotes(_cells(BOX2, 7)), 2),
@@ -141,10 +178,19 @@ ESTIMATORS = {
     "Lloyd, private bounds": lambda **kw: knoll.Lloyd(
         **{"n_clusters": 3, "bounds": "private", "random_state": 0, **kw}
     ),
+    "Lloyd, paper": lambda **kw: knoll.Lloyd(
+        **{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, "preset": "paper", **kw}
+    ),
+    "Lloyd, restarted": lambda **kw: knoll.Lloyd(
+        **{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, "restart": True, **kw}
+    ),
     "FastLloyd": lambda **kw: knoll.FastLloyd(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
     "PEMeans": lambda **kw: knoll.PEMeans(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
     "PEMeans, paper": lambda **kw: knoll.PEMeans(
         **{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, "preset": "paper", "projection": 1, **kw}
+    ),
+    "PEMeans, ball and projection": lambda **kw: knoll.PEMeans(
+        **{"n_clusters": 3, "bounds": None, "random_state": 0, "projection": 1, **kw}
     ),
     "KMeans": lambda **kw: knoll.KMeans(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
     "KMeans, k unknown": lambda **kw: knoll.KMeans(
@@ -172,6 +218,18 @@ ESTIMATORS = {
     "HardEMGaussianMixture": lambda **kw: knoll.HardEMGaussianMixture(
         **{"n_components": 3, "bounds": (-1.0, 1.0), "start": "packed", "random_state": 0, **kw}
     ),
+    "KernelDensity": lambda **kw: knoll.KernelDensity(
+        **{"bandwidth": "private", "bounds": (-1.0, 1.0), "random_state": 0, "n_frequencies": 64, **kw}
+    ),
+    "ModeSeeking": lambda **kw: knoll.ModeSeeking(
+        **{"bounds": (-1.0, 1.0), "random_state": 0, "n_frequencies": 64, **kw}
+    ),
+    "ModeSeeking, each step": lambda **kw: knoll.ModeSeeking(
+        **{"bounds": None, "random_state": 0, "bandwidth": 0.4, "release": "each-step", "n_steps": 3, **kw}
+    ),
+    "ModalRegression": lambda **kw: knoll.ModalRegression(
+        **{"bandwidth": 0.3, "bounds": (-1.0, 1.0), "random_state": 0, "n_frequencies": 64, **kw}
+    ),
     "Lloyd, ball": lambda **kw: knoll.Lloyd(**{"n_clusters": 2, "bounds": None, "random_state": 0, **kw}),
 }
 
@@ -183,7 +241,15 @@ def make_estimator(name, d, **parameters):
     return estimator
 
 
-NOT_TIGHT = {("scatter matrix", "replace_one", 1), ("soft component moments", "replace_one", 1)}
+NOT_TIGHT = {
+    ("scatter matrix", "replace_one", 1),
+    ("soft component moments", "replace_one", 1),
+    ("Fourier coefficients", "replace_one", 1),
+    *(("Fourier features", relation, 1) for relation in ("add_remove", "replace_special", "replace_one")),
+    ("Fourier features", "replace_one", 2),
+    *(("kernel values and gradients", relation, 1) for relation in ("add_remove", "replace_special", "replace_one")),
+    ("kernel values and gradients", "replace_one", 2),
+}
 """Proven but not tight; each with its reason in the query's docstring."""
 
 
@@ -227,6 +293,8 @@ def interesting_points(query, d, rng):
         else:
             diagonal = half / np.sqrt(d)
             points += [middle + diagonal * signs[:8]]
+    if isinstance(query, KernelSteps):
+        points.append(query.points)
     if hasattr(query, "edges"):
         points += [np.column_stack(list(query.edges))]
     return np.vstack(points)

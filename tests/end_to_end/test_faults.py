@@ -14,8 +14,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import knoll
+from knoll.cli.main import app
 from knoll.engines import ArrayEngine
 from knoll.privacy import Budget, CapExceededError, Curator, FileLedger, LedgerError
 from knoll.privacy.noise import WordNoise, noise_source
@@ -105,8 +107,10 @@ def test_a_killed_fit_keeps_its_reservation_until_settled(tmp_path):
     in_child(lambda: spend_twice(ledger, lambda: os.kill(os.getpid(), signal.SIGKILL)))
     with pytest.raises(CapExceededError, match="reserved"):
         fit(path, 0.5)
-    assert ledger.settle("d") == 1
+    done = CliRunner().invoke(app, ["ledger", "settle", "--ledger", str(path), "--dataset", "d"])
+    assert "1 reservations given back" in done.output
     fit(path, 0.5)
+    assert CliRunner().invoke(app, ["ledger", "settle", "--ledger", "none.db", "--dataset", "d"]).exit_code != 0
 
 
 def test_killed_inside_a_transaction_the_ledger_recovers(tmp_path):

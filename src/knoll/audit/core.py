@@ -8,16 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from knoll.audit.attacks import Attack, choose, choose_ratio, judge, published_features
+from knoll.audit.attacks import Attack, choose, choose_ratio, judge, judge_ratio, published_features
 from knoll.audit.evidence import Guarantee
 from knoll.audit.pairs import Pair, hurtful_pairs
 from knoll.audit.runs import Run, look
 from knoll.privacy.errors import PrivacyError
 
-TRAINING = 0.25
+TRAINING = 0.2
 """Fraction of the runs on which attacks are trained and the worst pair is chosen."""
 
-_LEAST_TRAINING = 8  # runs of each neighbour of each pair
+WORST = 0.8
+"""Fraction of the other runs, and of the chance of error, that goes to the pair that looks worst in training."""
+
+WHITE = 0.75
+"""Fraction of a pair's chance of error that goes to the white box."""
+
+_LEAST_TRAINING = 4  # runs of each neighbour of each pair
 _PILOT = 2
 
 
@@ -129,11 +135,10 @@ def audit(
     columns : int, default=2
         Columns of the default pairs.
     runs : int, default=1000
-        Runs in all. A quarter trains the attacks, on all pairs alike; two thirds of the rest go to the pair that
-        looks worst, the others share what is left.
+        Runs in all. A fifth trains the attacks, on all pairs alike; four fifths of the rest go to the pair that looks
+        worst, the others share what is left.
     confidence : float, default=0.999
-        Probability that all bounds hold together. Half of the chance of error goes to the pair that looks worst, the
-        others share the rest.
+        Probability that all bounds hold together: the chance of error is divided as the runs are.
     batch : bool, default=False
         The callable takes (rows, size) and returns `size` independent outcomes at once, one per row.
     seconds : float, default=600
@@ -155,8 +160,11 @@ def audit(
     False
     """
     guarantee = _declared(mechanism, epsilon, delta, gaussian)
-    relation = getattr(mechanism, "relation", "add_remove")
-    pairs = hurtful_pairs(columns, relation=relation) if pairs is None else pairs
+    if pairs is None:
+        pairs = getattr(mechanism, "pairs", None) or hurtful_pairs(
+            columns, relation=getattr(mechanism, "relation", "add_remove")
+        )
+    batch = batch or getattr(mechanism, "batch", False)
     if not 0.5 < confidence < 1.0 or runs < 1 or not pairs:
         raise PrivacyError("an audit needs a confidence between 0.5 and 1, at least one run and one pair")
     started = time.monotonic()
@@ -167,11 +175,11 @@ def audit(
     with _progress(verbose, 2 * each * len(pairs) + left) as step:
         trained = [_Trained(see, pair, each, guarantee, step) for pair in pairs]
         worst = max(range(len(pairs)), key=lambda i: trained[i].promise)
-        sizes, chances = _divided(left // 2, worst, len(pairs)), _divided(1.0 - confidence, worst, len(pairs), 0.5)
+        sizes, chances = (_divided(whole, worst, len(pairs)) for whole in (left // 2, 1.0 - confidence))
         attacks, ratios = [], {}
         for one, size, chance in zip(trained, sizes, chances, strict=True):
             fresh = one.watch(max(int(size), 2), step)
-            attacks += one.judged(fresh, chance / max(1, len(one.rules)))
+            attacks += one.judged(fresh, chance)
             if one.white:
                 ratios[one.pair.name] = fresh.ratios
     used = {one.pair.name: guarantee.epsilon_of(_cost(one, guarantee)) for one in trained if one.white}
@@ -231,8 +239,10 @@ class _Trained:
         attacks = []
         for box, rule in self.rules.items():
             shown = (_padded(fresh.published[0], self._width), _padded(fresh.published[1], self._width))
-            outcomes = fresh.ratios if box == "white" else shown
-            fp, fn, strength = judge(rule, outcomes, self.guarantee, chance)
+            white = box == "white"
+            outcomes = fresh.ratios if white else shown
+            part = 1.0 if len(self.rules) == 1 else WHITE if white else 1.0 - WHITE
+            fp, fn, strength = (judge_ratio if white else judge)(rule, outcomes, self.guarantee, part * chance)
             size = len(outcomes[0]) + len(outcomes[1])
             epsilon = self.guarantee.epsilon_of(strength)
             attacks.append(Attack(self.pair.name, box, rule.name, size, fp, fn, strength, epsilon))
@@ -285,7 +295,7 @@ class _Batch:
 _See = _OneByOne | _Batch
 
 
-def _divided(whole: float, first: int, count: int, part: float = 2 / 3) -> list[float]:
+def _divided(whole: float, first: int, count: int, part: float = WORST) -> list[float]:
     """Divide a whole: a part to one, the rest to the others alike."""
     if count == 1:
         return [whole]
@@ -310,7 +320,8 @@ def _declared(mechanism: Any, epsilon: float | None, delta: float | None, gaussi
         raise PrivacyError("say which epsilon the callable declares: audit(f, epsilon=1.0)")
     if not estimator and not callable(mechanism):
         raise PrivacyError(f"{mechanism!r} is neither an estimator nor a function of rows")
-    gaussian = (estimator and delta > 0) if gaussian is None else gaussian
+    if gaussian is None:
+        gaussian = (estimator or getattr(mechanism, "gaussian", False)) and delta > 0
     return Guarantee(float(epsilon), float(delta), "gaussian" if gaussian else "approximate")
 
 

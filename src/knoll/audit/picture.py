@@ -18,9 +18,9 @@ _STYLE = {
 def plot_audit(found: Audit) -> Figure:
     """Draw the trade-off curve of the attacks against the guarantee, and the bound of every pair.
 
-    On the left, false negatives against false positives: no attack may lie below the black curve. Thin lines are the
-    likelihood-ratio tests of the pairs as measured; crosses are the upper confidence limits of the judged attacks. On
-    the right, each pair's lower bounds and exact cost against the declared epsilon.
+    On the left, false negatives against false positives: no attack may lie below the black curve. Lines are the
+    likelihood-ratio tests of the pairs as measured (bold: the pair with most runs); crosses are the upper confidence
+    limits of the judged attacks. On the right, each pair's lower bounds and exact cost against the declared epsilon.
 
     Parameters
     ----------
@@ -57,7 +57,8 @@ def _draw_curves(axes: Any, found: Audit, colours: dict[str, Any]) -> None:
         cuts = np.quantile(np.concatenate([without, present]), np.linspace(0, 1, 200))
         fp = 1 - np.searchsorted(np.sort(without), cuts, side="right") / len(without)
         fn = np.searchsorted(np.sort(present), cuts, side="right") / len(present)
-        axes.plot(fp, fn, color=colours[name], lw=1, alpha=0.8)
+        most = name == max(found.ratios, key=lambda each: len(found.ratios[each][0]))
+        axes.plot(fp, fn, color=colours[name], lw=1.6 if most else 0.8, alpha=1.0 if most else 0.3)
     for attack in found.attacks:
         mark = "x" if attack.box == "white" else "+"
         axes.plot(attack.false_positive, attack.false_negative, mark, color=colours[attack.pair], ms=8, mew=1.8)
@@ -65,7 +66,7 @@ def _draw_curves(axes: Any, found: Audit, colours: dict[str, Any]) -> None:
     axes.plot([], [], "+", color=_INK, label="black box, confidence limit")
     axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="false positives", ylabel="false negatives")
     axes.set_title("What attacks achieve", loc="left", fontsize=11)
-    axes.legend(frameon=False, fontsize=8.5, loc="upper right")
+    axes.legend(frameon=False, fontsize=8.5, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2)
 
 
 def _draw_bounds(axes: Any, found: Audit, names: list[str], colours: dict[str, Any]) -> None:
@@ -79,8 +80,8 @@ def _draw_bounds(axes: Any, found: Audit, names: list[str], colours: dict[str, A
         axes.text(min(attack.epsilon, 3 * declared), y, f" {attack.box} {attack.epsilon:.2g}", va="center", fontsize=8)
     for name, used in found.used.items():
         y = place[names.index(name)]
-        axes.plot([min(used, 3 * declared)] * 2, [y - 0.36, y + 0.36], color=_INK, lw=2)
-    axes.axvline(declared, color="#a00", lw=1.5)
+        axes.plot([min(used, 3 * declared)] * 2, [y - 0.36, y + 0.36], color=_INK, lw=3, zorder=3)
+    axes.axvline(declared, color="#a00", lw=1.2, zorder=2)
     axes.text(declared, len(names) - 0.45, " declared", color="#a00", fontsize=9, ha="left")
     axes.plot([], [], color=_INK, lw=2, label="exact cost of the releases")
     axes.set_yticks(place, names)
@@ -89,4 +90,4 @@ def _draw_bounds(axes: Any, found: Audit, names: list[str], colours: dict[str, A
     axes.set_xlim(0, 1.22 * top)
     axes.set_xlabel("epsilon: lower bounds that the attacks prove")
     axes.set_title("Bounds by pair", loc="left", fontsize=11)
-    axes.legend(frameon=False, fontsize=8.5, loc="lower right")
+    axes.legend(frameon=False, fontsize=8.5, loc="upper center", bbox_to_anchor=(0.5, -0.13))

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from knoll.audit.attacks import Attack, choose_ratio, judge
+from knoll.audit.attacks import Attack, choose_ratio, judge_ratio
 from knoll.audit.core import TRAINING, Audit
 from knoll.audit.evidence import Guarantee
 from knoll.audit.pairs import Pair
@@ -73,7 +73,7 @@ def audit_release(
     cut = round(TRAINING * len(ratios[0]))
     rule = choose_ratio((ratios[0][:cut], ratios[1][:cut]), guarantee)
     fresh = (ratios[0][cut:], ratios[1][cut:])
-    fp, fn, strength = judge(rule, fresh, guarantee, 1.0 - confidence)
+    fp, fn, strength = judge_ratio(rule, fresh, guarantee, 1.0 - confidence)
     size = len(fresh[0]) + len(fresh[1])
     attack = Attack(pair.name, "white", rule.name, size, fp, fn, strength, guarantee.epsilon_of(strength))
     moved = ((present.exact - without.exact) / without.scale).astype(np.float64)

@@ -162,6 +162,13 @@ def log_likelihood(fits: Fits, sight: Sight, edges: np.ndarray) -> np.ndarray:
     return sight.log_likelihood(sight.total * (fits.weights[..., None] * p).sum(axis=-2))
 
 
+def log_prior(fits: Fits, prior: Prior) -> np.ndarray:
+    """Return the log density of the prior at each fit, up to a constant: narrow components are unlikely."""
+    spread = np.log(fits.variances) + prior.variance / fits.variances
+    away = np.square(np.sort(fits.means, axis=-1) - prior.means) / prior.variance * prior.mean_records
+    return (prior.records * (np.log(fits.weights) - 0.5 * spread) - 0.5 * away).sum(axis=-1)
+
+
 def starts(density: np.ndarray, edges: np.ndarray, k: int, rng: np.random.RandomState) -> Fits:
     """Return starting points: quantiles of a histogram, and random spots of it."""
     middle = (edges[1:] + edges[:-1]) / 2
@@ -209,7 +216,8 @@ def fit_binned(
     for _ in range(20):
         density = sight.expected(density)
     fits = em_steps(starts(density, edges, k, rng), sight, edges, SHORT, floor, prior)
-    best = np.argsort(-log_likelihood(fits, sight, edges))[:KEEP]
-    fits = em_steps(fits.take(best), sight, edges, steps, floor, prior)
+    likely = log_likelihood(fits, sight, edges) + log_prior(fits, prior)
+    fits = em_steps(fits.take(np.argsort(-likely)[:KEEP]), sight, edges, steps, floor, prior)
     value = log_likelihood(fits, sight, edges)
-    return fits.take(int(value.argmax())).ordered(), float(value.max())
+    best = int((value + log_prior(fits, prior)).argmax())
+    return fits.take(best).ordered(), float(value[best])

@@ -23,7 +23,7 @@ REACH = 4.0  # bins cover this many standard deviations about the mean
 BINS_EACH, FEWEST, MOST = 12, 24, 240  # bins per component
 GUESS, MOST_CHOSEN = 5, 9  # components, while their number is not known
 REDRAWS, CHOOSING_STEPS = 4, 100
-PRIOR = 1.0  # records of faint prior per component
+PRIOR = 3.0  # records of faint prior per component
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.utils import check_random_state
 
-from knoll.privacy import DataError
+from knoll.privacy.errors import DataError
 
 _ENTRIES = 2**23  # numbers held at once while evaluating: points x components x columns
 

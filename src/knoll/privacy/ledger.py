@@ -9,9 +9,9 @@ rollback journal with ``synchronous = EXTRA``: when `record` returns, the entry 
 system or the power. The order of entries is their number, never their clock.
 
 Every entry carries a seal, a hash of itself and of the seal before it; a cap carries one of itself. They are verified,
-and the database's own structure with them, when a ledger is opened and when a fit begins: a file that lost or changed an
-entry is refused, never read as if less had been spent. (Seals tell damage, not malice: who may write the file may seal
-anything.)
+and the database's own structure with them, when a ledger is opened and when a fit begins: a file that lost or changed
+an entry is refused, never read as if less had been spent. (Seals tell damage, not malice: who may write the file may
+seal anything.)
 """
 
 import hashlib

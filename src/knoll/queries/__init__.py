@@ -4,6 +4,8 @@ from knoll.queries.cells import SplitTree
 from knoll.queries.components import ComponentMoments, Gaussians
 from knoll.queries.counts import Count
 from knoll.queries.domain import Ball, Box, Domain, domain_from
+from knoll.queries.fourier import FourierFeatures, FourierGrid, Lattice, LatticeCounts
+from knoll.queries.kernel_steps import KernelSteps
 from knoll.queries.moments import CellDisplacements, CellMoments, CellSecondMoments
 from knoll.queries.nearest import Nearest, TwoLevel
 from knoll.queries.projection import Projected, longest_record, random_hyperplanes, random_projection
@@ -22,9 +24,14 @@ __all__ = [
     "ComponentMoments",
     "Count",
     "Domain",
+    "FourierFeatures",
+    "FourierGrid",
     "Frame",
     "Gaussians",
     "GridHistogram",
+    "KernelSteps",
+    "Lattice",
+    "LatticeCounts",
     "Nearest",
     "NearestVotes",
     "Projected",

@@ -1,0 +1,90 @@
+"""Going uphill on a released kernel sum: mean shift, and Newton's method near a top. All points move at once."""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.stats import qmc
+
+from knoll.modes.series import _Series
+
+_LONGEST = 0.5  # bandwidths per step
+_STILL = 1e-6  # bandwidths: smaller steps are no steps
+
+
+def mean_shift_step(series: _Series, points: np.ndarray) -> np.ndarray:
+    """The step m(x) - x = h^2 grad S / S of Gaussian mean shift; where the sum drowns in noise, the noise divides."""
+    return _shift(series, *series.value_and_gradient(points))
+
+
+def _shift(series: _Series, value: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    return series.bandwidth**2 * gradient / np.maximum(np.abs(value), series.noise + 1e-300)[:, None]
+
+
+def ascend(
+    series: _Series, points: np.ndarray, clip: Callable[[np.ndarray], np.ndarray], steps: int = 60
+) -> np.ndarray:
+    """Follow mean shift from every point, inside a domain."""
+    points, moving = clip(points), np.arange(len(points))
+    for _ in range(steps):
+        if not len(moving):
+            break
+        step = _short(mean_shift_step(series, points[moving]), series.bandwidth)
+        moved = clip(points[moving] + step)
+        still = np.abs((moved - points[moving]) / series.bandwidth).max(axis=1) < 1e-3
+        points[moving] = moved
+        moving = moving[~still]
+    return points
+
+
+def polish(
+    series: _Series, points: np.ndarray, clip: Callable[[np.ndarray], np.ndarray], steps: int = 20
+) -> np.ndarray:
+    """Move points that are near a top onto it: Newton where the surface curves down, mean shift elsewhere."""
+    points = clip(points)
+    for _ in range(steps):
+        if not len(points):
+            break
+        value, gradient, hessian = series.derivatives(points)
+        step = _shift(series, value, gradient)
+        down = np.linalg.eigvalsh(hessian)[:, -1] < 0
+        if down.any():
+            step[down] = -np.linalg.solve(hessian[down], gradient[down][..., None])[..., 0]
+        moved = clip(points + _short(step, series.bandwidth))
+        size = np.abs((moved - points) / series.bandwidth).max()
+        points = moved
+        if size < _STILL:
+            break
+    return points
+
+
+def good_starts(
+    series: _Series, low: np.ndarray, high: np.ndarray, clip: Callable[[np.ndarray], np.ndarray], seed: int, most: int
+) -> np.ndarray:
+    """Points where a released sum in many columns is high: low-discrepancy points, then generations around the best."""
+    sobol = qmc.Sobol(len(low), scramble=True, seed=seed)
+    points = clip(low + (high - low) * sobol.random(1024))
+    rng = np.random.RandomState(seed)
+    value = series.value(points)
+    for _ in range(5):
+        best = np.argsort(-value, kind="stable")[: 2 * most]
+        near = points[best] + series.bandwidth * rng.standard_normal((2, *points[best].shape))
+        near = clip(near.reshape(-1, len(low)))
+        points, value = np.vstack([points[best], near]), np.concatenate([value[best], series.value(near)])
+    return points[np.argsort(-value, kind="stable")[:most]]
+
+
+def distinct(series: _Series, points: np.ndarray, apart: float = 0.3) -> np.ndarray:
+    """Return one of each group of points that ended together, highest first."""
+    points = points[np.argsort(-series.value(points), kind="stable")]
+    chosen: list[int] = []
+    for i in range(len(points)):
+        gaps = np.linalg.norm((points[chosen] - points[i]) / series.bandwidth, axis=1)
+        if not chosen or gaps.min() > apart:
+            chosen.append(i)
+    return points[chosen]
+
+
+def _short(step: np.ndarray, bandwidth: np.ndarray) -> np.ndarray:
+    """Shorten steps that are longer than half a bandwidth."""
+    length = np.linalg.norm(step / bandwidth, axis=1, keepdims=True)
+    return step * np.minimum(1.0, _LONGEST / np.maximum(length, 1e-300))

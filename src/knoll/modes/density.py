@@ -1,0 +1,158 @@
+"""The released density itself: a Gaussian-kernel density estimate from one query.
+
+    release the Fourier totals of the records, with noise
+    density, gradient, samples: read off the totals, anywhere, any number of times
+
+The totals of a ladder of bandwidths are the same totals; the bandwidth is chosen afterwards by least-squares
+cross-validation, which in Fourier terms needs the totals only, less the noise in their squares.
+"""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import DensityMixin
+from sklearn.utils import check_random_state
+
+from knoll.estimator import documented
+from knoll.modes.ascent import good_starts
+from knoll.modes.kernel_model import KernelModel
+from knoll.modes.landscape import mesh_axes
+from knoll.modes.packing import Series
+from knoll.modes.release import LADDER, Surroundings
+from knoll.modes.series import GridSeries
+from knoll.privacy import PrivacyError
+
+
+@documented
+class KernelDensity(DensityMixin, KernelModel):
+    """Gaussian-kernel density estimate under differential privacy.
+
+    Parameters
+    ----------
+    bandwidth : "ladder", "private", float or array of shape (n_features,), default="ladder"
+        A number, in units of the columns (of their bounds, with ``scale_by_bounds``); "private" buys the spread of each
+        column with a tenth of the budget; "ladder" releases a range of bandwidths at once, fractions of the bounds,
+        and chooses afterwards.
+    n_frequencies : int, default=2048
+        Frequencies above three columns, where they are random. Up to three columns a grid of frequencies is used, as
+        fine as the bandwidth needs.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Notes
+    -----
+    **Privacy.** One release: `FourierGrid` up to three columns (`LatticeCounts` if ``delta=0``), `FourierFeatures`
+    above; before it one `ColumnHistograms` if the bandwidth is bought. Everything else is post-processing, at any
+    number of points. The noise of the density has the same standard error everywhere: `density_stderr`.
+
+    References
+    ----------
+    Hall, Rinaldo, Wasserman (2013). Differential privacy for functions and functional data.
+
+    Examples
+    --------
+    >>> import knoll
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(20_000, 2))
+    >>> model = knoll.KernelDensity(epsilon=1.0, bounds=(-5, 5), random_state=0).fit(X)
+    >>> model.density([[0.0, 0.0]]).round(1)
+    array([0.1])
+    >>> model.density_stderr() < 0.001
+    True
+    """
+
+    def __init__(
+        self,
+        bandwidth: Any = LADDER,
+        *,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        bounds: Any = None,
+        n_frequencies: int = 2048,
+        scale_by_bounds: bool = True,
+        relation: str = "add_remove",
+        unit: Any = None,
+        missing: str = "refuse",
+        ledger: Any = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ):
+        self.bandwidth = bandwidth
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.n_frequencies = n_frequencies
+        self.scale_by_bounds = scale_by_bounds
+        self.relation = relation
+        self.unit = unit
+        self.missing = missing
+        self.ledger = ledger
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _look(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Series:
+        return series if len(hs) == 1 else series.at(best_by_cross_validation(series, hs))
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Return the log density at points; where it is below a tenth of its noise, the log of that."""
+        density = self.density(X)
+        return np.log(np.maximum(density, max(self.density_stderr() / 10, 1e-300)))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the total log density of X. Computed from X without noise: for its holder, not for publication."""
+        return float(self.score_samples(X).sum())
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
+        """Draw synthetic records from the released density, cut off at zero. Costs no privacy.
+
+        Parameters
+        ----------
+        n_samples : int
+            How many.
+        random_state : int, RandomState or None
+            Public randomness.
+
+        Returns
+        -------
+        X : array of shape (n_samples, n_features)
+        """
+        if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < 1:
+            raise PrivacyError(f"n_samples={n_samples!r} must be a positive integer")
+        rng, around, series = check_random_state(random_state), self._around(), self.series_
+        floor = series.noise
+        if isinstance(series, GridSeries):
+            axes = mesh_axes(around, series.bandwidth)
+            weight = np.maximum(series.on_mesh(*axes) - floor, 0.0).ravel()
+            jitter = np.array([axis[1] - axis[0] for axis in axes])
+            points = np.column_stack([part.ravel() for part in np.meshgrid(*axes, indexing="ij")])
+        else:
+            points = good_starts(series, around.low, around.high, around.domain.clip, rng.randint(2**31 - 1), 4096)
+            weight = np.maximum(series.value(points) - floor, 0.0)
+            jitter = series.bandwidth / 2
+        if not weight.sum() > 0:
+            weight = np.ones(len(points))
+        chosen = points[rng.choice(len(points), n_samples, p=weight / weight.sum())]
+        return around.domain.clip(chosen + jitter * rng.uniform(-0.5, 0.5, size=chosen.shape))
+
+
+def best_by_cross_validation(series: Series, hs: np.ndarray) -> np.ndarray:
+    """Return the bandwidth of least estimated squared error, in quarter octaves between the rungs' ends."""
+    top, bottom = hs[0], hs[-1]
+    steps = int(np.ceil(4 * np.log2(float((top / bottom).max())))) + 1
+    tried = [top * (bottom / top) ** t for t in np.linspace(0.0, 1.0, steps)]
+    return min(tried, key=lambda h: squared_error(series, h))
+
+
+def squared_error(series: Series, bandwidth: np.ndarray) -> float:
+    """Least-squares cross-validation: integral of f^2 less twice the mean of the leave-one-out density.
+
+    Two Gaussian kernels a distance apart overlap as one of sqrt(2) their bandwidth, so both are sums over all pairs of
+    records, which squared totals give; noise adds its variance to a squared total, which the second takes off again.
+    """
+    n, d = max(series.count, 1.0), len(bandwidth)
+    volume = float(np.prod(bandwidth)) * (2 * np.pi) ** (d / 2)
+    square = series.at(2**0.5 * bandwidth).pairs(debias=False) / (n**2 * volume * 2 ** (d / 2))
+    return square - 2 * (series.at(bandwidth).pairs(debias=True) - n) / (n**2 * volume)

@@ -1,0 +1,122 @@
+"""DP-GRAMS as written: T noisy steps of mean shift for k starts at once (Algorithm 1), made rigorous.
+
+    T <- ceil(log n), n released
+    repeat T times:
+        release the kernel sums S and gradients at all k points, with noise of their joint covariance (kernel_steps.py)
+        each point <- point + h^2 grad S / S
+    merge the ends
+
+Where we differ. Starts are public: low-discrepancy points of the domain. The kernel sum is released beside its gradient
+and divides it afterwards, instead of dividing every record's contribution by a density that all records change. Noise
+has the joint covariance of values and gradients, under which a record's contribution has norm at most 1; the
+paper's covers values only. Steps use all records at an equal share of the budget: a mini-batch of m has m/n of the
+signal and, amplified, at best as little noise, so it gains nothing here.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.special import ndtri
+from scipy.stats import qmc
+
+from knoll.modes.release import LADDER, PRIVATE, Surroundings, rungs
+from knoll.modes.series import FeatureSeries
+from knoll.privacy import Curator
+from knoll.queries import Count, KernelSteps
+
+STARTS = 64
+COUNT_SHARE = 0.05
+MOST_STEPS = 40
+APART = 1.0  # bandwidths within which ends are one mode
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Where the points ended, the released sum there and the noise of both."""
+
+    points: np.ndarray
+    sums: np.ndarray
+    noise: float
+    count: float
+    count_stderr: float
+    bandwidth: np.ndarray
+    around: Surroundings
+
+    @property
+    def rungs(self) -> np.ndarray:
+        """The one bandwidth."""
+        return self.bandwidth[None]
+
+    @property
+    def series(self) -> FeatureSeries:
+        """An empty series: no density was released."""
+        d = len(self.bandwidth)
+        nothing = np.zeros(1)
+        return FeatureSeries(
+            np.zeros((1, d)), nothing, nothing, self.count, self.count_stderr, 0.0,
+            np.asarray(self.around.domain.centre, dtype=np.float64), self.rungs, self.bandwidth,
+        )  # fmt: skip
+
+    def threshold(self, chance: float) -> float:
+        """Significance that no sum of pure noise at any of the ends exceeds, but with this chance."""
+        return float(-ndtri(chance / len(self.points)))
+
+    def merged(self, n_modes: int | None, chance: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return modes, their density and significance: ends above the noise, merged by distance or to a number."""
+        kernel = float(np.prod(self.bandwidth)) * (2 * np.pi) ** (len(self.bandwidth) / 2)
+        even = max(self.count, 0.0) * kernel / float(np.prod(self.around.high - self.around.low))
+        spread = np.sqrt(self.noise**2 + 2.0 ** (-len(self.bandwidth) / 2) * np.maximum(self.sums, 0.0) + 1e-300)
+        sure = (self.sums - even) / spread
+        kept = np.flatnonzero(sure > self.threshold(chance))
+        if n_modes is not None and len(kept) < n_modes:
+            kept = np.argsort(-sure, kind="stable")[: max(n_modes, len(kept))]
+        scaled = self.points[kept] / self.bandwidth
+        if len(kept) < 2:
+            groups = np.arange(len(kept))
+        elif n_modes is None:
+            groups = fcluster(linkage(scaled, "average"), APART, "distance") - 1
+        else:
+            groups = fcluster(linkage(scaled, "ward"), n_modes, "maxclust") - 1
+        number = int(groups.max()) + 1 if len(groups) else 0
+        weight = np.maximum(self.sums[kept], self.noise + 1e-300)
+        mass = np.bincount(groups, weight, number)
+        means = [np.bincount(groups, weight * column, number) / mass for column in self.points[kept].T]
+        best = np.full(number, -np.inf)
+        np.maximum.at(best, groups, sure[kept])
+        heights = np.zeros(number)
+        np.maximum.at(heights, groups, self.sums[kept] / (max(self.count, 1.0) * kernel))
+        return np.array(means).T.reshape(number, self.points.shape[1]), heights, best
+
+    def stderr(self, points: np.ndarray) -> np.ndarray:
+        """The places' errors are not known: what a step moves by noise depends on the curvature, never released."""
+        return np.full(points.shape, np.inf)
+
+
+def ascend_step_by_step(
+    curator: Curator, around: Surroundings, bandwidth: Any, n_steps: int | None, rng: np.random.RandomState
+) -> Ends:
+    """Run the steps. A ladder of bandwidths needs one release for all; here it is bought."""
+    domain = around.domain
+    counted = curator.release(Count(), COUNT_SHARE * curator.share_left)
+    n, count_stderr = float(counted.value.item()), float(counted.stderr.item())
+    h = rungs(curator, around, PRIVATE if isinstance(bandwidth, str) and bandwidth == LADDER else bandwidth)[0]
+    steps = n_steps or int(np.clip(math.ceil(math.log(max(n, 3.0))), 2, MOST_STEPS))
+    share = curator.share_left / steps
+    starts = int(np.clip(around.most_features // (steps * (1 + around.n_columns)), 2, STARTS))
+    sobol = qmc.Sobol(around.n_columns, scramble=True, seed=int(rng.randint(2**31 - 1)))
+    points = domain.clip(around.low + (around.high - around.low) * sobol.random(starts))
+    sums, noise = np.zeros(len(points)), 0.0
+    for _ in range(steps):
+        query = KernelSteps(domain, points, h)
+        released = curator.release(query, share)
+        found = query.unwhiten @ released.value
+        noise = float(np.max(released.stderr)) * float(np.sqrt(np.square(query.unwhiten[0]).sum()))
+        sums = found[: len(points)]
+        slopes = found[len(points) :].reshape(around.n_columns, -1).T
+        move = h * slopes / np.maximum(np.abs(sums), noise + 1e-300)[:, None]
+        length = np.linalg.norm(move / h, axis=1, keepdims=True)
+        points = domain.clip(query.points + move * np.minimum(1.0, 1.0 / np.maximum(length, 1e-300)))
+    return Ends(points, sums, noise, n, count_stderr, h, around)

@@ -1,0 +1,126 @@
+"""What every estimator of this room shares: one release of a kernel sum, and its place in a fitted model."""
+
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from knoll import progress
+from knoll.estimator import Room, check_rows, open_curator
+from knoll.modes.packing import PackedSeries, Series, pack, unpack
+from knoll.modes.release import Surroundings, check_bandwidth, release_series, rungs, surroundings
+from knoll.privacy import PrivacyError
+
+MOST_FEATURES = 2**17
+
+
+class KernelModel(PackedSeries, BaseEstimator):
+    """Base of estimators that release a kernel sum once. A method implements `_look`, which is post-processing."""
+
+    _ATTRIBUTES = PackedSeries.ATTRIBUTES
+    _published: ClassVar = {**PackedSeries.PUBLISHED, "scales_": "d"}
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Release the kernel sum and look at it.
+
+        Parameters
+        ----------
+        X : array, DataFrame, Arrow table, path or Source
+            The records: in memory, or a parquet, CSV or Arrow file or folder, which is streamed.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        rng = check_random_state(self.random_state)
+        self.__dict__.pop("series_", None)
+        with (
+            open_curator(self, X, public=("the parameters",)) as room,
+            progress.shown(type(self).__name__, enabled=self.verbose),
+        ):
+            self._fit(room, rng)
+            self.bounds_, self.scales_ = room.domain, room.scales
+            self.privacy_ = room.statement()
+        return self
+
+    def _check_parameters(self) -> None:
+        """Refuse bad parameters before any data is looked at."""
+        check_bandwidth(self.bandwidth)
+        n = self.n_frequencies
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 8 <= n <= MOST_FEATURES:
+            raise PrivacyError(f"n_frequencies={n!r} must be an integer from 8 to {MOST_FEATURES}")
+
+    def _fit(self, room: Room, rng: np.random.RandomState) -> None:
+        """Spend the budget on one kernel sum, then look at it."""
+        around = surroundings(room, self)
+        hs = rungs(room.curator, around, self.bandwidth)
+        series = release_series(room.curator, room.curator.share_left, around, hs, rng, 2 * self.n_frequencies)
+        pack(self, self._look(series, hs, around, int(rng.randint(2**31 - 1))), hs)
+
+    def _look(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Series:
+        """Set the fitted attributes of the method; return the series with the bandwidth to keep."""
+        raise NotImplementedError
+
+    def _restore(self) -> None:
+        """Complete a model that was read from a file; refuse one that could not have been fitted."""
+        for name in ("bandwidth_", "rungs_", "scales_"):
+            if not (np.isfinite(getattr(self, name)) & (getattr(self, name) > 0)).all():
+                raise ValueError(f"{name} is not positive")
+        if not np.isfinite(self.totals_).all():
+            raise ValueError("a released total is not finite")
+        _ = self.series_
+
+    @cached_property
+    def series_(self) -> Series:
+        """The released kernel sum as a function."""
+        check_is_fitted(self, "totals_")
+        return unpack(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        state.pop("series_", None)
+        return state
+
+    @property
+    def _volume(self) -> float:
+        """Integral of one record's kernel."""
+        return float(np.prod(self.bandwidth_)) * (2 * np.pi) ** (len(self.bandwidth_) / 2)
+
+    def _around(self) -> Surroundings:
+        """Where the fitted release lives."""
+        return Surroundings(getattr(self.bounds_, "cube", self.bounds_) if len(self.frame_) > 1 else self.bounds_,
+                            self.scales_, self.delta == 0, MOST_FEATURES)  # fmt: skip
+
+    def density(self, X: Any) -> np.ndarray:
+        """Return the released density at points. Where there are few records, noise may make it negative."""
+        return self.series_.value(self._points(X)) / (self._records * self._volume)
+
+    @property
+    def _records(self) -> float:
+        """Released number of records, at least one."""
+        return max(self.count_, 1.0)
+
+    def density_stderr(self, X: Any = None) -> Any:
+        """Return the standard error of the privacy noise of the density: the same at every point."""
+        error = self.series_.noise / (self._records * self._volume)
+        return error if X is None else np.full(len(self._points(X)), error)
+
+    def gradient(self, X: Any) -> np.ndarray:
+        """Return the gradient of the released density at points."""
+        return self.series_.gradient(self._points(X)) / (self._records * self._volume)
+
+    def _points(self, X: Any) -> np.ndarray:
+        check_is_fitted(self, "totals_")
+        if not self.features_.any() and len(self.frame_) == 1:
+            raise PrivacyError('no density was released; fit with release="once"')
+        return check_rows(self, X, reset=False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        return tags

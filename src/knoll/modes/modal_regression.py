@@ -1,0 +1,317 @@
+"""DP-PMS: modal regression (the supplement's Algorithm 2), from one release.
+
+    release the kernel sum of the pairs (x, y), once
+    at any x: the modes of y given x are the peaks of the sum along y (partial mean shift, as often as one likes)
+
+A conditional mean averages branches that never meet; conditional modes follow each of them. Where we differ from the
+paper: its mesh is the records and its bandwidth is read off them; here both are public or released, and a curve is
+drawn only where it stands above the noise.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from knoll.estimator import documented
+from knoll.modes.conditional import (
+    Profiles,
+    climb_last,
+    last_derivatives,
+    peaks_of_profiles,
+    place_variance,
+    profile,
+    threshold,
+    y_mesh,
+)
+from knoll.modes.kernel_model import KernelModel
+from knoll.modes.mode_seeking import check_chance
+from knoll.modes.packing import Series
+from knoll.modes.release import LADDER, Surroundings
+from knoll.privacy import DataError, PrivacyError
+
+POINTS = 64  # of the predictors, at which bandwidths are compared
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Conditional modes on a mesh: one row per significant mode of each point.
+
+    Attributes
+    ----------
+    x : array of shape (n_points, n_predictors)
+        The mesh.
+    row, y, significance, stderr : arrays of shape (n_modes,)
+        The mesh point of each mode, its place, how far it stands out, and the standard error of its place.
+    """
+
+    x: np.ndarray
+    row: np.ndarray
+    y: np.ndarray
+    significance: np.ndarray
+    stderr: np.ndarray
+
+
+@documented
+class ModalRegression(RegressorMixin, KernelModel):
+    """Modal regression under differential privacy: the modes of a response given predictors.
+
+    Parameters
+    ----------
+    bandwidth : "ladder", "private", float or array of shape (n_predictors + 1,), default="ladder"
+        As in `KernelDensity`, for the predictors and then the response. With "ladder" it is chosen by the error of the
+        curve: noise and sampling error, and the bias that narrower bandwidths reveal.
+    chance : float, default=0.1
+        Chance that a fit shows a branch that is noise.
+    n_frequencies : int, default=2048
+        As in `KernelDensity`, from three predictors on.
+    {parameters}
+
+    Attributes
+    ----------
+    threshold_ : float
+        The significance that noise exceeds with `chance`.
+    {attributes}
+
+    Notes
+    -----
+    Bounds are those of the predictors and, last, of the response: ``bounds=([0, -1], [1, 4])``. `fit(X, y)` takes them
+    apart; `fit(table)` takes the last column for the response. `n_features_in_` counts the response.
+
+    **Privacy.** One release, as in `KernelDensity`, of the pairs (x, y). Predictions at any point, curves and intervals
+    are post-processing.
+
+    References
+    ----------
+    DP-GRAMS supplement, Algorithm 2 (DP-PMS). Chen, Genovese, Tibshirani, Wasserman (2016). Nonparametric modal
+    regression.
+
+    Examples
+    --------
+    >>> import knoll
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(size=(20_000, 1))
+    >>> y = rng.choice([0.0, 2.0], size=20_000) + 0.2 * rng.normal(size=20_000)
+    >>> model = knoll.ModalRegression(epsilon=1.0, bounds=([0, -2], [1, 4]), random_state=0).fit(x, y)
+    >>> [modes.round(1).tolist() for modes in model.predict_modes([[0.5]])]
+    [[0.0, 2.0]]
+    """
+
+    _published: ClassVar = {**KernelModel._published, "threshold_": ""}
+
+    def __init__(
+        self,
+        bandwidth: Any = LADDER,
+        *,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        bounds: Any = None,
+        chance: float = 0.1,
+        n_frequencies: int = 2048,
+        scale_by_bounds: bool = True,
+        relation: str = "add_remove",
+        unit: Any = None,
+        missing: str = "refuse",
+        ledger: Any = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ):
+        self.bandwidth = bandwidth
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.chance = chance
+        self.n_frequencies = n_frequencies
+        self.scale_by_bounds = scale_by_bounds
+        self.relation = relation
+        self.unit = unit
+        self.missing = missing
+        self.ledger = ledger
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Release the kernel sum of predictors and response.
+
+        Parameters
+        ----------
+        X : array, DataFrame, Arrow table, path or Source
+            The predictors; or, without y, the predictors and then the response.
+        y : array of shape (n_samples,), optional
+            The response.
+
+        Returns
+        -------
+        self
+        """
+        return super().fit(X if y is None else _joined(X, y))
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_chance(self.chance)
+
+    def _look(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Series:
+        series = series if len(hs) == 1 else choose_bandwidth(series, hs, around, self.chance, seed)
+        self.threshold_ = threshold(series, _volume(around), self.chance)
+        return series
+
+    def _predictors(self, X: Any) -> np.ndarray:
+        """Validate predictors: all columns but the last, which may come along and is ignored."""
+        check_is_fitted(self, "totals_")
+        wide = np.asarray(X, dtype=np.float64) if not hasattr(X, "columns") else X.to_numpy(dtype=np.float64)
+        if wide.ndim == 2 and wide.shape[1] == self.n_features_in_:
+            wide = wide[:, :-1]
+        if wide.ndim != 2 or wide.shape[1] != self.n_features_in_ - 1:
+            raise DataError(f"X has shape {wide.shape}; the model has {self.n_features_in_ - 1} predictors")
+        if not np.isfinite(wide).all():
+            raise DataError("X holds missing or infinite values")
+        around = self._around()
+        return np.clip(wide, around.low[:-1], around.high[:-1])
+
+    def _peaks(self, x: np.ndarray) -> Profiles:
+        around = self._around()
+        return peaks_of_profiles(self.series_, x, around.low[-1], around.high[-1])
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the highest conditional mode at each row, whether it is significant or not.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_predictors)
+
+        Returns
+        -------
+        y : array of shape (n_samples,)
+        """
+        x, around, series = self._predictors(X), self._around(), self.series_
+        mesh = y_mesh(around.low[-1], around.high[-1], float(series.bandwidth[-1]))
+        start = np.concatenate(
+            [mesh[profile(series, x[i : i + 4096], mesh).argmax(axis=1)] for i in range(0, len(x), 4096)]
+        )
+        return climb_last(series, np.column_stack([x, start]), mesh[0], mesh[-1])[:, -1]
+
+    def predict_modes(self, X: Any) -> list[np.ndarray]:
+        """Return the significant conditional modes at each row, in increasing order; there may be none."""
+        x = self._predictors(X)
+        found = self._peaks(x)
+        kept = found.significance > self.threshold_
+        rows, y = found.row[kept], found.at[kept]
+        order = np.lexsort((y, rows))
+        return np.split(y[order], np.cumsum(np.bincount(rows, minlength=len(x)))[:-1])
+
+    def curves(self, mesh: Any = 200) -> Curves:
+        """Return the significant conditional modes on a mesh: nothing is drawn that does not stand above the noise.
+
+        Parameters
+        ----------
+        mesh : int or array of shape (n_points, n_predictors)
+            Points, or how many of them along the only predictor.
+        """
+        if isinstance(mesh, int | np.integer):
+            if self.n_features_in_ != 2:
+                raise DataError("with several predictors, give the mesh as points")
+            around = self._around()
+            mesh = np.linspace(around.low[0], around.high[0], int(mesh))[:, None]
+        x = self._predictors(mesh)
+        found = self._peaks(x)
+        kept = found.significance > self.threshold_
+        error = np.sqrt(found.variance[kept])
+        return Curves(x, found.row[kept], found.at[kept], found.significance[kept], error)
+
+    def ascend(self, X: Any, y: Any) -> np.ndarray:
+        """Follow partial mean shift on the released sum from each (x, y); return where y ends."""
+        x, around = self._predictors(X), self._around()
+        points = np.column_stack([x, np.asarray(y, dtype=np.float64)])
+        return climb_last(self.series_, points, around.low[-1], around.high[-1])[:, -1]
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> list[np.ndarray]:
+        """Return a modal prediction set at each row: the smallest set of y that holds `level` of the released density.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_predictors)
+        level : float, default=0.9
+            Coverage.
+
+        Returns
+        -------
+        sets : list of arrays of shape (n_intervals, 2)
+            The intervals of each row, in increasing order. The kernel's own width is part of them.
+        """
+        if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
+            raise PrivacyError(f"level={level!r} must be a number between 0 and 1")
+        x, around, series = self._predictors(X), self._around(), self.series_
+        mesh = y_mesh(around.low[-1], around.high[-1], float(series.bandwidth[-1]))
+        sets = []
+        for start in range(0, len(x), 4096):
+            values = np.maximum(profile(series, x[start : start + 4096], mesh) - series.noise, 0.0)
+            values[values.sum(axis=1) <= 0] = 1.0
+            order = np.argsort(-values, axis=1, kind="stable")
+            mass = np.cumsum(np.take_along_axis(values, order, axis=1), axis=1)
+            inside = np.zeros(values.shape, dtype=bool)
+            np.put_along_axis(inside, order, mass - np.take_along_axis(values, order, axis=1) < level * mass[:, -1:], 1)
+            edge = np.diff(np.pad(inside, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+            rows, first = np.nonzero(edge == 1)
+            _, last = np.nonzero(edge == -1)
+            half = (mesh[1] - mesh[0]) / 2
+            ends = np.column_stack([mesh[first] - half, mesh[last - 1] + half]).clip(mesh[0], mesh[-1])
+            sets += np.split(ends, np.cumsum(np.bincount(rows, minlength=len(values)))[:-1])
+        return sets
+
+
+def choose_bandwidth(series: Series, hs: np.ndarray, around: Surroundings, chance: float, seed: int) -> Series:
+    """Return the rung whose significant conditional modes have the least error, as far as narrower rungs reveal it.
+
+    For each rung: the mean variance of the modes' places, plus how far they move when followed to narrower rungs, less
+    twice what noise explains. Rungs without a significant mode come last.
+    """
+    rng = np.random.RandomState(seed)
+    d = around.n_columns
+    x = around.low[:-1] + (around.high - around.low)[:-1] * (
+        (np.arange(POINTS)[:, None] + 0.5) / POINTS if d == 2 else rng.uniform(size=(2 * POINTS, d - 1))
+    )
+    low, high = around.low[-1], around.high[-1]
+    fine = hs[0] * (hs[-1] / hs[0]) ** np.linspace(0, 1, 2 * len(hs) - 1)[:, None]
+    views = [series.at(h) for h in fine]
+    found = []
+    for view in views:
+        peaks = peaks_of_profiles(view, x, low, high)
+        kept = peaks.significance > threshold(view, _volume(around), chance)
+        found.append((np.column_stack([x[peaks.row[kept]], peaks.at[kept]]), peaks.variance[kept]))
+    seen = [len(np.unique(points[:, :-1], axis=0)) for points, _ in found]
+    risks = []
+    for i, (points, variance) in enumerate(found):
+        if seen[i] < 0.8 * max(seen) or not len(points):
+            risks.append((1, -float(seen[i])))
+            continue
+        bias = np.zeros(len(points))
+        for narrow in views[i + 1 : i + 5]:
+            moved = climb_last(narrow, points, low, high)
+            height, _, curve = last_derivatives(narrow, moved)
+            known = np.where(height > 2 * narrow.noise, place_variance(narrow, height, curve), np.inf)
+            bias = np.maximum(bias, (moved[:, -1] - points[:, -1]) ** 2 - 2 * np.maximum(known - variance, 0.0))
+        risks.append((0, float((variance + bias).mean())))
+    return views[min(range(len(views)), key=lambda i: risks[i])]
+
+
+def _volume(around: Surroundings) -> float:
+    return float(np.prod(around.high - around.low))
+
+
+def _joined(X: Any, y: Any) -> Any:
+    """Predictors and response as one table, with names if they have any."""
+    if hasattr(X, "assign"):
+        name = getattr(y, "name", None) or "y"
+        if name in list(X.columns):
+            raise DataError(f"a predictor has the name of the response, {name!r}")
+        return X.assign(**{str(name): np.asarray(y)})
+    try:
+        left, right = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError("X or y holds values that are not numbers") from None
+    if left.ndim != 2 or right.ndim != 1 or len(left) != len(right):
+        raise DataError(f"X has shape {left.shape} and y {right.shape}; they need as many rows, and y one column")
+    return np.column_stack([left, right])

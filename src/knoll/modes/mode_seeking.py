@@ -1,0 +1,270 @@
+"""DP-GRAMS: the modes of sensitive data (the paper's Algorithm 1), from one release.
+
+    release the kernel sum of the records, once                                            (release.py)
+    find its peaks and passes, at every bandwidth of the ladder                            (persistence.py)
+    keep the peaks that stand above both noises; choose the bandwidth that shows most      (landscape.py)
+    place each of them with a bandwidth of its own
+
+Where we differ from the paper. Its starting points are records, its contributions are divided by a density that every
+record changes, and its bandwidth is read off the data: none of that is private. Here a step, a start and a bandwidth
+cost nothing, because they only read a function that is already released. `release="each-step"` is the algorithm as
+written, made rigorous (each_step.py): it spends the budget on every step, and is there for comparison.
+"""
+
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from knoll.estimator import Room, documented, rows_to_label
+from knoll.modes.ascent import ascend
+from knoll.modes.each_step import ascend_step_by_step
+from knoll.modes.kernel_model import KernelModel
+from knoll.modes.landscape import Landscape, choose_rung, settle, survey
+from knoll.modes.packing import Series, pack
+from knoll.modes.release import LADDER, Surroundings, surroundings
+from knoll.privacy import PrivacyError
+
+ONCE, EACH_STEP = "once", "each-step"
+MOST_MODES = 1000
+CHUNK = 8192
+
+
+@documented
+class ModeSeeking(KernelModel):
+    """Modes (local maxima of the density) under differential privacy.
+
+    Parameters
+    ----------
+    n_modes : int or None, default=None
+        Number of modes: the peaks that persist longest when the others are merged along the density. None keeps those
+        that stand significantly above the noise.
+    bandwidth : "ladder", "private", float or array of shape (n_features,), default="ladder"
+        As in `KernelDensity`. With "ladder" the bandwidth is chosen by significance, and each mode's place with a
+        bandwidth of its own.
+    release : {"once", "each-step"}, default="once"
+        One release for everything, or a release at every step of the ascent (for comparison).
+    n_steps : int or None, default=None
+        Steps of ``release="each-step"``; None takes the log of the released number of records, rounded up.
+    chance : float, default=0.1
+        Chance that a fit shows a mode that is noise.
+    n_frequencies : int, default=2048
+        As in `KernelDensity`.
+    {parameters}
+
+    Attributes
+    ----------
+    modes_ : array of shape (n_modes, n_features)
+        Modes, most significant first. There may be none.
+    modes_stderr_ : array of shape (n_modes, n_features)
+        Standard error of their places, privacy noise and sampling error together; infinite on a ridge.
+    mode_heights_, mode_heights_stderr_ : arrays of shape (n_modes,)
+        Released density at the modes and the standard error of its privacy noise.
+    mode_significance_ : array of shape (n_modes,)
+        Height above the highest pass to a higher mode (or above an even spread), in standard errors of privacy
+        noise and sampling error together.
+    threshold_ : float
+        The significance that noise exceeds with `chance`.
+    n_modes_ : int
+        Number of modes.
+    {attributes}
+
+    Notes
+    -----
+    **Privacy.** ``release="once"``: one release as in `KernelDensity`; modes, heights, significance and basins are
+    post-processing. ``"each-step"``: one `Count` and `n_steps` releases of `KernelSteps`. Starts are public.
+
+    References
+    ----------
+    DP-GRAMS: Differentially Private Gradient Ascent-based Mean Shift for Mode Estimation (Algorithm 1).
+    Hall, Rinaldo, Wasserman (2013). Differential privacy for functions and functional data.
+
+    Examples
+    --------
+    >>> import knoll
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs(5000, centers=[[-3, -3], [3, 3], [3, -3]], random_state=0)
+    >>> model = knoll.ModeSeeking(epsilon=1.0, bounds=(-10, 10), random_state=0).fit(X)
+    >>> sorted(model.modes_.round(0).tolist())
+    [[-3.0, -3.0], [3.0, -3.0], [3.0, 3.0]]
+    """
+
+    _published: ClassVar = {
+        **KernelModel._published, "modes_": "kd", "modes_stderr_": "kd", "mode_heights_": "k",
+        "mode_heights_stderr_": "k", "mode_significance_": "k", "threshold_": "",
+    }  # fmt: skip
+
+    def __init__(
+        self,
+        n_modes: int | None = None,
+        *,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        bounds: Any = None,
+        bandwidth: Any = LADDER,
+        release: str = ONCE,
+        n_steps: int | None = None,
+        chance: float = 0.1,
+        n_frequencies: int = 2048,
+        scale_by_bounds: bool = True,
+        relation: str = "add_remove",
+        unit: Any = None,
+        missing: str = "refuse",
+        ledger: Any = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ):
+        self.n_modes = n_modes
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.bandwidth = bandwidth
+        self.release = release
+        self.n_steps = n_steps
+        self.chance = chance
+        self.n_frequencies = n_frequencies
+        self.scale_by_bounds = scale_by_bounds
+        self.relation = relation
+        self.unit = unit
+        self.missing = missing
+        self.ledger = ledger
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        n = self.n_modes
+        if n is not None and (isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= MOST_MODES):
+            raise PrivacyError(f"n_modes={n!r} must be an integer from 1 to {MOST_MODES}, or None")
+        if self.release not in (ONCE, EACH_STEP):
+            raise PrivacyError(f"release={self.release!r} is neither {ONCE!r} nor {EACH_STEP!r}")
+        steps = self.n_steps
+        if steps is not None and (
+            isinstance(steps, bool) or not isinstance(steps, int | np.integer) or not 1 <= steps <= 1000
+        ):
+            raise PrivacyError(f"n_steps={steps!r} must be an integer from 1 to 1000, or None")
+        check_chance(self.chance)
+
+    def _fit(self, room: Room, rng: np.random.RandomState) -> None:
+        self.__dict__.pop("landscape_", None)
+        if self.release == ONCE:
+            super()._fit(room, rng)
+            return
+        around = surroundings(room, self)
+        found = ascend_step_by_step(room.curator, around, self.bandwidth, self.n_steps, rng)
+        pack(self, found.series, found.rungs)
+        points, heights, sure = found.merged(self.n_modes, self.chance)
+        self._publish(points, found.stderr(points), heights, sure, found.threshold(self.chance))
+
+    def _look(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Series:
+        view, _ = choose_rung(series, hs, around, self.chance, seed, self.n_modes)
+        kept = kept_peaks(view, self.n_modes)
+        follow = isinstance(self.bandwidth, str)
+        points, covariance = settle(view.series, view.peaks.points[kept], around, follow=follow)
+        stderr = np.sqrt(np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 0.0))
+        self.bandwidth_, self.count_ = view.series.bandwidth, view.series.count
+        heights = view.series.value(points) / (self._records * self._volume)
+        self._heights_stderr = view.series.noise / (self._records * self._volume)
+        self._publish(points, stderr, heights, view.significance[kept], view.threshold)
+        return view.series
+
+    def _publish(
+        self, points: np.ndarray, stderr: np.ndarray, heights: np.ndarray, sure: np.ndarray, threshold: float
+    ) -> None:
+        """Set the fitted attributes, most significant mode first."""
+        order = np.argsort(-sure, kind="stable")
+        self.modes_, self.modes_stderr_ = points[order], stderr[order]
+        self.mode_heights_, self.mode_significance_ = heights[order], sure[order]
+        self.mode_heights_stderr_ = np.full(len(points), self.__dict__.pop("_heights_stderr", 0.0))
+        self.threshold_, self.n_modes_ = float(threshold), len(points)
+
+    def _restore(self) -> None:
+        super()._restore()
+        if not np.isfinite(self.modes_).all():
+            raise ValueError("a mode is not finite")
+        self.n_modes_ = len(self.modes_)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        state.pop("landscape_", None)
+        return state
+
+    @cached_property
+    def landscape_(self) -> Landscape:
+        """Peaks, passes and significance at the chosen bandwidth: post-processing, made when first asked for."""
+        return survey(self.series_, self._around(), self.chance, 0)
+
+    def basins(self, X: Any) -> np.ndarray:
+        """Return the mode whose basin each row lies in: where steepest ascent on the released density leads.
+
+        A peak that is not a mode belongs to the mode it merges into. -1 where there is none, or a value is missing.
+
+        Parameters
+        ----------
+        X : array, DataFrame, Arrow table, path or Source
+            Rows to label.
+
+        Returns
+        -------
+        labels : integer array of shape (n_samples,)
+        """
+        check_is_fitted(self, "modes_")
+        rows, usable = rows_to_label(self, X)
+        labels = np.full(len(rows), -1)
+        if usable.any() and len(self.modes_):
+            if self.release == EACH_STEP:  # no density was released: the nearest mode stands for the basin
+                labels[usable] = nearest(rows[usable] / self.bandwidth_, self.modes_ / self.bandwidth_)
+            else:
+                labels[usable] = basin_labels(self.series_, self.landscape_, self._around(), self.modes_, rows[usable])
+        return labels
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the mode of each row, by its basin; see `basins`. The labels go to whoever holds X."""
+        return self.basins(X)
+
+
+def check_chance(chance: Any) -> None:
+    """Refuse a chance that is none."""
+    if isinstance(chance, bool) or not isinstance(chance, int | float | np.floating) or not 0 < chance < 1:
+        raise PrivacyError(f"chance={chance!r} must be a number between 0 and 1")
+
+
+def kept_peaks(view: Landscape, n_modes: int | None) -> np.ndarray:
+    """Which peaks are modes: the significant ones, or the n that persist longest."""
+    if n_modes is None:
+        return np.flatnonzero(view.stands_out)
+    return np.sort(np.argsort(-view.significance, kind="stable")[:n_modes])
+
+
+def basin_labels(
+    series: Series, view: Landscape, around: Surroundings, modes: np.ndarray, rows: np.ndarray
+) -> np.ndarray:
+    """Label rows by where ascent leads: on the mesh in few columns, by following mean shift in many."""
+    rows = around.domain.clip(rows)
+    unit = series.bandwidth
+    if view.basin is None:
+        tops = np.vstack([ascend(series, rows[i : i + CHUNK], around.domain.clip) for i in range(0, len(rows), CHUNK)])
+        return nearest(tops / unit, modes / unit)
+    points = view.peaks.points
+    closest = nearest(points / unit, modes / unit)
+    keep = np.zeros(len(points), dtype=bool)
+    for mode in range(len(modes)):  # a mode's own peak is the one nearest to it
+        gap = np.linalg.norm((points - modes[mode]) / unit, axis=1)
+        keep[gap.argmin()] = True
+    owner = view.peaks.survivors(keep)
+    owner = np.where(owner >= 0, owner, np.arange(len(points)))
+    cells = []
+    for j, axis in enumerate(view.axes or []):
+        cells.append(np.clip(np.rint((rows[:, j] - axis[0]) / (axis[1] - axis[0])), 0, len(axis) - 1).astype(int))
+    return closest[owner[view.basin[tuple(cells)]]]
+
+
+def nearest(points: np.ndarray, modes: np.ndarray) -> np.ndarray:
+    """Index of the nearest mode."""
+    gaps = np.square(points[:, None] - modes).sum(axis=2) if len(points) * modes.size < 2**22 else None
+    if gaps is None:
+        from sklearn.metrics import pairwise_distances_argmin
+
+        return pairwise_distances_argmin(points, modes)
+    return gaps.argmin(axis=1)

@@ -1,0 +1,72 @@
+"""A released series as plain arrays and back, so that a fitted model can be pickled, saved and read."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from knoll.modes.series import FeatureSeries, GridSeries
+from knoll.queries import Lattice
+
+Series = GridSeries | FeatureSeries
+
+
+class PackedSeries:
+    """What every fitted model of this room publishes: released totals, and how to read them as a function."""
+
+    PUBLISHED: ClassVar = {
+        "features_": "mp", "totals_": "mc", "totals_stderr_": "m", "count_": "", "count_stderr_": "",
+        "frame_": "fp", "rungs_": "rp", "bandwidth_": "p",
+    }  # fmt: skip
+    ATTRIBUTES: ClassVar = """bandwidth_ : array of shape (n_features,)
+        Bandwidth per column, given, bought, or chosen from the released ladder.
+    rungs_ : array of shape (n_rungs, n_features)
+        Bandwidths that the release serves.
+    count_, count_stderr_ : float
+        Released number of records, and the standard error of its noise.
+    features_, totals_, totals_stderr_, frame_
+        The release itself: frequencies, totals, their standard errors, and the window they live on.
+    """
+
+    bandwidth_: np.ndarray
+
+
+def pack(model: Any, series: Series, rungs: np.ndarray) -> None:
+    """Set a model's attributes from a series."""
+    model.bandwidth_, model.rungs_ = series.bandwidth.copy(), np.array(rungs, dtype=np.float64)
+    model.count_, model.count_stderr_ = float(series.count), float(series.count_stderr)
+    if isinstance(series, GridSeries):
+        lattice = series.lattice
+        kept = np.nonzero(series.stderr)
+        model.features_ = np.column_stack(kept).astype(np.float64)
+        model.totals_ = series.totals[kept][:, None].copy()
+        model.totals_stderr_ = series.stderr[kept].copy()
+        rows = (lattice.low, lattice.high, lattice.period, np.array(lattice.top), np.array(lattice.cells))
+        model.frame_ = np.array(rows, dtype=np.float64)
+    else:
+        model.features_ = series.frequencies.copy()
+        model.totals_ = np.column_stack([series.cosines, series.sines])
+        model.totals_stderr_ = np.full(len(series.cosines), series.stderr)
+        model.frame_ = series.centre[None].copy()
+
+
+def unpack(model: Any) -> Series:
+    """Rebuild the series from a model's attributes."""
+    if len(model.frame_) == 1:
+        return FeatureSeries(
+            frequencies=model.features_,
+            cosines=model.totals_[:, 0],
+            sines=model.totals_[:, 1],
+            count=model.count_,
+            count_stderr=model.count_stderr_,
+            stderr=float(model.totals_stderr_[0]),
+            centre=model.frame_[0],
+            drawn=model.rungs_,
+            bandwidth=model.bandwidth_,
+        )
+    low, high, period, top, cells = model.frame_
+    lattice = Lattice.of(low, high, period, top.astype(int), cells.astype(int))
+    shape = tuple(2 * k + 1 for k in lattice.top)
+    kept = tuple(model.features_.astype(int).T)
+    totals, stderr = np.zeros(shape), np.zeros(shape)
+    totals[kept], stderr[kept] = model.totals_[:, 0], model.totals_stderr_
+    return GridSeries(lattice, totals, stderr, model.bandwidth_)

@@ -1,0 +1,206 @@
+"""The one release behind all mode methods: Fourier totals for a ladder of bandwidths.
+
+Frequencies are weighted by the mixture of the ladder's spectra, a^2 = sum_m g_m / M. With a single rung the noise of
+the kernel sum is that of one vote; with a ladder of four octaves it is about a third more at every rung, and the
+rung may be chosen afterwards. Rungs are fractions of the public bounds (or of a spread bought with a small share), so
+nothing is read off the data.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import chi
+
+from knoll.modes.series import FeatureSeries, GridSeries, spectrum
+from knoll.privacy import Curator, PrivacyError
+from knoll.queries import Ball, ColumnHistograms, FourierFeatures, FourierGrid, Lattice, LatticeCounts, Projected
+
+LADDER, PRIVATE = "ladder", "private"
+SCALE_SHARE = 0.1
+"""Share of the budget that ``bandwidth="private"`` spends on the spread of each column."""
+
+MOST_ON_GRID = 3  # columns up to which a grid of frequencies is used
+COARSEST = {1: 8, 2: 9, 3: 7}  # rungs as fractions of the bounds' width, one over these; more columns: 5
+FINEST = {1: 180, 2: 72, 3: 20}  # more columns: 20
+FINEST_PURE = {1: 90, 2: 28, 3: 12}  # pure budgets release counts, whose noise grows with resolution
+COUNT = 0.03  # extra weight of the number of records, as a fraction of the squared norm
+REACH = 4.3  # frequencies are kept up to this over the bandwidth, where the spectrum is 1e-4
+PAD = 4.0  # bandwidths between the two ends of the window, round the torus
+_BINS = 64
+
+Series = GridSeries | FeatureSeries
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Where a release lives: the domain, its corners, the metric, and what the budget can afford."""
+
+    domain: Any
+    scales: np.ndarray
+    pure: bool
+    most_features: int
+
+    @property
+    def low(self) -> np.ndarray:
+        """Lower corner."""
+        return self.domain.centre - self.domain.half
+
+    @property
+    def high(self) -> np.ndarray:
+        """Upper corner."""
+        return self.domain.centre + self.domain.half
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return self.domain.n_columns
+
+
+def affordable_features(epsilon: float, cap: int) -> int:
+    """Features whose sampling cost fits the reserve of a budget: only tiny budgets are limited by it."""
+    return int(max(32, min(2**17, epsilon * 2.0**-12 * 2.0**49 / 250 / (2 * cap))))
+
+
+def ladder(around: Surroundings) -> np.ndarray:
+    """Bandwidths, coarsest first, (rungs, columns): a fixed fraction of the bounds, in steps of sqrt 2."""
+    d = around.n_columns
+    first, last = COARSEST.get(d, 5), (FINEST_PURE if around.pure else FINEST).get(d, 20)
+    steps = int(np.floor(2 * np.log2(last / first))) + 1
+    fractions = 2.0 ** (-np.arange(steps) / 2) / first
+    width = 2 * around.domain.half / around.scales
+    common = float(np.exp(np.log(width).mean()))  # in the metric all columns have one bandwidth
+    return fractions[:, None] * common * around.scales
+
+
+def check_bandwidth(bandwidth: Any, *, words: tuple[str, ...] = (LADDER, PRIVATE)) -> None:
+    """Refuse a bandwidth that is neither a word nor a positive number (or one per column)."""
+    if isinstance(bandwidth, str):
+        if bandwidth not in words:
+            raise PrivacyError(f"bandwidth={bandwidth!r} is neither a number nor one of {', '.join(map(repr, words))}")
+        return
+    try:
+        numbers = np.asarray(bandwidth, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise PrivacyError(f"bandwidth={bandwidth!r} is not a number") from None
+    if numbers.ndim > 1 or not numbers.size or not (np.isfinite(numbers) & (numbers > 0)).all():
+        raise PrivacyError(f"bandwidth={bandwidth!r} must be a positive number, or one for each column")
+
+
+def rungs(curator: Curator, around: Surroundings, bandwidth: Any) -> np.ndarray:
+    """Return the bandwidths that a release must serve, coarsest first, (rungs, columns)."""
+    d = around.n_columns
+    if isinstance(bandwidth, str):
+        return ladder(around) if bandwidth == LADDER else bought_bandwidth(curator, around)[None]
+    h = np.asarray(bandwidth, dtype=np.float64)
+    if h.ndim == 1 and len(h) != d:
+        raise PrivacyError(f"{len(h)} bandwidths for {d} columns")
+    h = np.broadcast_to(h * around.scales if h.ndim == 0 else h, (d,))
+    if (h > 4 * around.domain.half).any():
+        raise PrivacyError("the bandwidth is wider than twice the bounds: no mode could be told from another")
+    return h[None]
+
+
+def bought_bandwidth(curator: Curator, around: Surroundings) -> np.ndarray:
+    """Spend a small share on the spread of each column; return the rule of thumb for modes, s n^(-1/(d+6))."""
+    edges = np.linspace(around.low, around.high, _BINS + 1, axis=1)
+    histogram = curator.release(ColumnHistograms(edges[:, 1:-1]), SCALE_SHARE * curator.share_left)
+    counts = np.maximum(histogram.value - histogram.stderr, 0.0)
+    n = float(np.maximum(histogram.value.sum(axis=1).mean(), 10.0))
+    below = np.cumsum(counts, axis=1) / np.maximum(counts.sum(axis=1, keepdims=True), 1e-9)
+    columns = np.arange(len(edges))
+    low, high = (edges[columns, np.minimum((below < q).sum(axis=1), _BINS - 1)] for q in (0.1, 0.9))
+    spread = (high - low) / 2.563  # of a Gaussian, between its deciles
+    spread = np.clip(spread, 2 * around.domain.half / _BINS, around.domain.half)
+    return spread * n ** (-1 / (around.n_columns + 6))
+
+
+def release_series(
+    curator: Curator, share: float, around: Surroundings, hs: np.ndarray, rng: np.random.RandomState, n_features: int
+) -> Series:
+    """Release the kernel sums of all rungs at once; seen with the first rung until asked for another."""
+    if around.n_columns > MOST_ON_GRID or isinstance(around.domain, Projected):
+        return _release_features(curator, share, around, hs, rng, n_features)
+    return _release_counts(curator, share, around, hs) if around.pure else _release_grid(curator, share, around, hs)
+
+
+def _lattice(around: Surroundings, hs: np.ndarray, most: int, *, coarse: bool = False) -> Lattice:
+    """The window is the domain's box; the finest rung decides the frequencies, as far as they can be afforded."""
+    pad = PAD * np.minimum(hs.max(axis=0), around.domain.half)
+    period = 2 * around.domain.half + pad
+    finest = hs.min(axis=0)
+    limit = (most ** (1 / around.n_columns) - 1) / 2
+    top = np.minimum(np.ceil(REACH * period / (2 * np.pi * finest)), max(2, limit)).astype(int)
+    if not coarse:
+        return Lattice(around.domain, around.low, around.high, pad, tuple(top.tolist()))
+    cells = np.clip(np.ceil(1.5 * period / finest), 8, 2.0 ** (20 / around.n_columns)).astype(int)
+    return Lattice(
+        around.domain, around.low, around.high, pad,
+        tuple(np.minimum(top, (cells - 1) // 2).tolist()), tuple(cells.tolist()),
+    )  # fmt: skip
+
+
+def _release_grid(curator: Curator, share: float, around: Surroundings, hs: np.ndarray) -> GridSeries:
+    lattice = _lattice(around, hs, around.most_features)
+    square = np.mean([spectrum(lattice, h) for h in hs], axis=0)
+    square.flat[0] += COUNT
+    query = FourierGrid(lattice, np.sqrt(square))
+    released = curator.release(query, share)
+    stderr = np.broadcast_to(released.stderr, query.shape)
+    return GridSeries(lattice, query.tensor(released.value), query.tensor(stderr), hs[0])
+
+
+def _release_counts(curator: Curator, share: float, around: Surroundings, hs: np.ndarray) -> GridSeries:
+    """Counts on a lattice, as Fourier totals. Their noise is white, so every total has its share of it.
+
+    Cells of the padding hold nothing and no noise; taking theirs into account too errs on the safe side.
+    """
+    lattice = _lattice(around, hs, 2**17, coarse=True)
+    query = LatticeCounts(lattice)
+    released = curator.release(query, share)
+    totals = released.value
+    sigma = float(np.max(released.stderr))
+    stderr = np.full((1,) * around.n_columns, sigma)
+    for j, (top, cells) in enumerate(zip(lattice.top, lattice.cells, strict=True)):
+        basis = lattice.basis(j, lattice.low[j] + (np.arange(query.shape[j]) + 0.5) * lattice.width[j])
+        totals = np.tensordot(totals, basis, axes=(0, 0))
+        share_of_noise = np.where(np.arange(2 * top + 1) > 0, 0.5, 1.0) * cells
+        stderr = stderr * np.sqrt(share_of_noise).reshape([-1 if i == j else 1 for i in range(stderr.ndim)])
+    return GridSeries(lattice, totals, stderr, hs[0])
+
+
+def _release_features(
+    curator: Curator, share: float, around: Surroundings, hs: np.ndarray, rng: np.random.RandomState, n_features: int
+) -> FeatureSeries:
+    m = max(len(hs), min(n_features, around.most_features) // 2)
+    drawn = hs[np.arange(m) % len(hs)]
+    frequencies = orthogonal_directions(m, around.n_columns, rng) / drawn
+    query = FourierFeatures(around.domain, frequencies)
+    released = curator.release(query, share)
+    return FeatureSeries(
+        frequencies=query.frequencies,
+        cosines=released.value[1 : 1 + m],
+        sines=released.value[1 + m :],
+        count=float(released.value[0]),
+        count_stderr=float(released.stderr[0]),
+        stderr=float(released.stderr[1]),
+        centre=np.asarray(around.domain.centre, dtype=np.float64),
+        drawn=hs,
+        bandwidth=hs[0],
+    )
+
+
+def orthogonal_directions(m: int, d: int, rng: np.random.RandomState) -> np.ndarray:
+    """Standard Gaussian vectors in blocks of d orthogonal ones, lengths evenly spread over their law."""
+    blocks = [np.linalg.qr(rng.standard_normal((d, d)))[0] for _ in range(-(-m // d))]
+    lengths = chi.ppf((rng.permutation(m) + 0.5) / m, d)
+    return np.vstack(blocks)[:m] * lengths[:, None]
+
+
+def surroundings(room: Any, estimator: Any) -> Surroundings:
+    """Collect what a release needs to know from an estimator's room and parameters."""
+    domain = room.domain
+    if isinstance(domain, Ball) and domain.n_columns <= MOST_ON_GRID:
+        domain = domain.cube
+    cap = 1 if estimator.unit is None else estimator.unit.cap
+    return Surroundings(domain, room.scales, estimator.delta == 0, affordable_features(estimator.epsilon, cap))

@@ -1,0 +1,302 @@
+"""A released kernel sum as a function: values, gradients and Hessians at any point, and the noise of each.
+
+A kernel sum S(x) = sum_i K((x - X_i) / h), K(0) = 1, is linear in released Fourier totals T: S(x) = sum_e g_e B_e(x)
+T_e with B_e the features and g the kernel's spectrum at bandwidth h. One release thus holds every bandwidth; only the
+noise depends on it. Everything here is post-processing.
+
+`GridSeries` stands on a lattice (few columns, features are products of one per column), `FeatureSeries` on a list of
+frequencies (many columns). Both work in the coordinates of the domain; h is per column.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations_with_replacement
+
+import numpy as np
+from scipy.special import logsumexp
+
+from knoll.queries import Lattice
+
+_CHUNK = 2**22  # entries of a feature matrix held at a time
+
+
+def spectrum(lattice: Lattice, bandwidth: np.ndarray) -> np.ndarray:
+    """The kernel's Fourier coefficients, (top_1 + 1, .., top_d + 1), which sum to K(0) = 1."""
+    total = np.ones(())
+    for top, period, h in zip(lattice.top, lattice.period, bandwidth, strict=True):
+        k = np.arange(top + 1)
+        one = np.exp(-((2 * np.pi * k * h / period) ** 2) / 2) * np.where(k > 0, 2.0, 1.0)
+        total = np.multiply.outer(total, one / one.sum())
+    return total
+
+
+class _Series:
+    """What both kinds of series share."""
+
+    bandwidth: np.ndarray
+    approximation = 0.0  # standard error of the kernel itself: none on a grid
+
+    def value(self, points: np.ndarray) -> np.ndarray:
+        """Return the kernel sum at points."""
+        return self._evaluate(points, [()])[:, 0]
+
+    def gradient(self, points: np.ndarray) -> np.ndarray:
+        """Return its gradient."""
+        return self._evaluate(points, [(j,) for j in range(points.shape[1])])
+
+    def value_and_gradient(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return both, cheaper than one after the other."""
+        both = self._evaluate(points, [(), *((j,) for j in range(points.shape[1]))])
+        return both[:, 0], both[:, 1:]
+
+    def hessian(self, points: np.ndarray) -> np.ndarray:
+        """Return its second derivatives, (points, d, d)."""
+        return self.derivatives(points)[2]
+
+    def derivatives(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return value, gradient and Hessian together."""
+        d = points.shape[1]
+        pairs = list(combinations_with_replacement(range(d), 2))
+        values = self._evaluate(points, [(), *((j,) for j in range(d)), *pairs])
+        full = np.empty((len(points), d, d))
+        for (i, j), value in zip(pairs, values[:, 1 + d :].T, strict=True):
+            full[:, i, j] = full[:, j, i] = value
+        return values[:, 0], values[:, 1 : 1 + d], full
+
+    def _evaluate(self, points: np.ndarray, orders: Sequence[tuple[int, ...]]) -> np.ndarray:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class GridSeries(_Series):
+    """A Fourier series on a lattice.
+
+    Parameters
+    ----------
+    lattice : Lattice
+        The window and its frequencies.
+    totals, stderr : arrays of shape (2 top_1 + 1, .., 2 top_d + 1)
+        Released totals per product of features, in records, and the standard error of their noise; zero where nothing
+        was released.
+    bandwidth : array of shape (n_columns,)
+        Of the Gaussian kernel.
+    """
+
+    lattice: Lattice
+    totals: np.ndarray
+    stderr: np.ndarray
+    bandwidth: np.ndarray
+
+    def at(self, bandwidth: np.ndarray) -> "GridSeries":
+        """Return the same release, seen with another bandwidth."""
+        return replace(self, bandwidth=np.asarray(bandwidth, dtype=np.float64))
+
+    @cached_property
+    def _gain(self) -> np.ndarray:
+        """Kernel spectrum per feature; what rounding records to cells took away is given back."""
+        lattice = self.lattice
+        gain = spectrum(lattice, self.bandwidth)
+        for j, (top, cells) in enumerate(zip(lattice.top, lattice.cells, strict=True)):
+            shape = [-1 if i == j else 1 for i in range(gain.ndim)]
+            gain = gain / np.sinc(np.arange(top + 1) / cells).reshape(shape)
+        return gain[np.ix_(*(lattice.frequency_of_feature(j) for j in range(gain.ndim)))]
+
+    @cached_property
+    def _tops(self) -> tuple[int, ...]:
+        """Frequencies that matter at this bandwidth; the kernel's spectrum is below 1e-6 beyond them."""
+        reach = np.ceil(5.3 * self.lattice.period / (2 * np.pi * self.bandwidth))
+        return tuple(int(min(top, most)) for top, most in zip(self.lattice.top, reach, strict=True))
+
+    @cached_property
+    def _coefficients(self) -> np.ndarray:
+        """Gain times total of the features that matter."""
+        kept = [
+            np.concatenate([np.arange(use + 1), top + 1 + np.arange(use)])
+            for use, top in zip(self._tops, self.lattice.top, strict=True)
+        ]
+        return (self._gain * self.totals)[np.ix_(*kept)]
+
+    @property
+    def count(self) -> float:
+        """Released number of records in the window."""
+        return float(self.totals.ravel()[0])
+
+    @property
+    def count_stderr(self) -> float:
+        """Standard error of its noise."""
+        return float(self.stderr.ravel()[0])
+
+    @cached_property
+    def _noise_by_frequency(self) -> np.ndarray:
+        """Variance that each frequency adds to the noise of the kernel sum, the same at every point."""
+        square = (self._gain * self.stderr) ** 2
+        return square[tuple(slice(0, top + 1) for top in self.lattice.top)]
+
+    @cached_property
+    def noise(self) -> float:
+        """Standard error of the privacy noise of the kernel sum, at any point."""
+        return float(np.sqrt(self._noise_by_frequency.sum()))
+
+    @cached_property
+    def gradient_noise(self) -> np.ndarray:
+        """Standard error of the noise of each partial derivative."""
+        found = []
+        for j, (top, period) in enumerate(zip(self.lattice.top, self.lattice.period, strict=True)):
+            square = (2 * np.pi * np.arange(top + 1) / period) ** 2
+            shape = [-1 if i == j else 1 for i in range(self.totals.ndim)]
+            found.append(np.sqrt((self._noise_by_frequency * square.reshape(shape)).sum()))
+        return np.array(found)
+
+    def noise_of_difference(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """Standard error of the noise of S(one) - S(other), row by row."""
+        alike = self._noise_by_frequency
+        for j, top in enumerate(self.lattice.top):
+            turn = 2 * np.pi / self.lattice.period[j] * np.outer(one[:, j] - other[:, j], np.arange(top + 1))
+            cosine = np.cos(turn)
+            if j == 0:
+                alike = cosine @ alike.reshape(top + 1, -1)
+            else:
+                alike = np.einsum("pk,pkr->pr", cosine, alike.reshape(len(one), top + 1, -1))
+        return np.sqrt(np.maximum(2 * (self.noise**2 - alike[:, 0]), 0.0))
+
+    def pairs(self, *, debias: bool) -> float:
+        """Sum of the kernel over all pairs of records, each with itself too; with or without the noise's own part."""
+        square = self.totals**2 - (self.stderr**2 if debias else 0.0)
+        return float((self._gain * square)[self.stderr > 0].sum())
+
+    def on_mesh(self, *axes: np.ndarray, orders: Sequence[int] | None = None) -> np.ndarray:
+        """Return the kernel sum on the product of axes, column by column: cheap for large meshes."""
+        total = self._coefficients
+        for j, axis in enumerate(axes):
+            basis = self.lattice.basis(j, axis, 0 if orders is None else orders[j], self._tops[j])
+            total = np.tensordot(total, basis, axes=(0, 1))
+        return total
+
+    def profile(self, x: np.ndarray, mesh: np.ndarray) -> np.ndarray:
+        """Return the kernel sum at points x of all columns but the last, and a mesh of the last: (points, mesh)."""
+        part: np.ndarray | None = None
+        for j in range(x.shape[1]):
+            basis = self.lattice.basis(j, x[:, j], 0, self._tops[j])
+            if part is None:
+                part = basis @ self._coefficients.reshape(basis.shape[1], -1)
+            else:
+                part = np.einsum("pk,pkr->pr", basis, part.reshape(len(x), basis.shape[1], -1))
+        last = self.lattice.basis(x.shape[1], mesh, 0, self._tops[-1])
+        return (np.repeat(self._coefficients[None], len(x), axis=0) if part is None else part) @ last.T
+
+    def _evaluate(self, points: np.ndarray, orders: Sequence[tuple[int, ...]]) -> np.ndarray:
+        d = points.shape[1]
+        size = int(np.prod(self._coefficients.shape[1:])) + sum(self._coefficients.shape)
+        step = max(1, _CHUNK // max(size, 1))
+        parts = [self._at(points[i : i + step], orders) for i in range(0, len(points), step)]
+        return np.concatenate(parts) if parts else np.empty((0, len(orders) if d else 0))
+
+    def _at(self, points: np.ndarray, orders: Sequence[tuple[int, ...]]) -> np.ndarray:
+        bases = [
+            {
+                order: self.lattice.basis(j, points[:, j], order, self._tops[j])
+                for order in {pick.count(j) for pick in orders}
+            }
+            for j in range(points.shape[1])
+        ]
+        first = {order: (basis @ self._coefficients.reshape(basis.shape[1], -1)) for order, basis in bases[0].items()}
+        found = np.empty((len(points), len(orders)))
+        for column, pick in enumerate(orders):
+            part = first[pick.count(0)]
+            for j in range(1, points.shape[1]):
+                basis = bases[j][pick.count(j)]
+                part = np.einsum("pk,pkr->pr", basis, part.reshape(len(points), basis.shape[1], -1))
+            found[:, column] = part[:, 0]
+        return found
+
+
+@dataclass(frozen=True)
+class FeatureSeries(_Series):
+    """A sum over a list of frequencies, drawn in equal parts from the kernel's spectrum at several bandwidths.
+
+    Parameters
+    ----------
+    frequencies : array of shape (n_frequencies, n_columns)
+        Released frequencies.
+    cosines, sines : arrays of shape (n_frequencies,)
+        Released totals.
+    count, count_stderr : float
+        Released number of records, and the standard error of its noise.
+    stderr : float
+        Standard error of the noise of one total.
+    centre : array of shape (n_columns,)
+        Where phases are zero.
+    drawn : array of shape (n_rungs, n_columns)
+        The bandwidths whose spectra the frequencies sample.
+    bandwidth : array of shape (n_columns,)
+        The one in use.
+    """
+
+    frequencies: np.ndarray
+    cosines: np.ndarray
+    sines: np.ndarray
+    count: float
+    count_stderr: float
+    stderr: float
+    centre: np.ndarray
+    drawn: np.ndarray
+    bandwidth: np.ndarray
+
+    def at(self, bandwidth: np.ndarray) -> "FeatureSeries":
+        """Return the same release, seen with another bandwidth, best one near those that were drawn."""
+        return replace(self, bandwidth=np.asarray(bandwidth, dtype=np.float64))
+
+    @cached_property
+    def _gain(self) -> np.ndarray:
+        """Weights that turn a sample of a mixture of spectra into one of this bandwidth's; they sum to K(0) = 1."""
+        squares = self.frequencies**2
+        here = np.log(self.bandwidth).sum() - squares @ self.bandwidth**2 / 2
+        rungs = np.log(self.drawn).sum(axis=1) - squares @ (self.drawn**2).T / 2
+        weights = np.exp(here - logsumexp(rungs, axis=1))
+        return weights / weights.sum()
+
+    def pairs(self, *, debias: bool) -> float:
+        """Sum of the kernel over all pairs of records, each with itself too; with or without the noise's own part."""
+        square = self.cosines**2 + self.sines**2 - (2 * self.stderr**2 if debias else 0.0)
+        return float(self._gain @ square)
+
+    @cached_property
+    def noise(self) -> float:
+        """Standard error of the privacy noise of the kernel sum, at any point."""
+        return self.stderr * float(np.sqrt((self._gain**2).sum()))
+
+    @cached_property
+    def approximation(self) -> float:
+        """Standard error of taking a sample of frequencies for all of them, as the released totals tell it.
+
+        Far from the records every phase is as likely as any other, so each frequency adds half its squared total.
+        """
+        square = np.maximum(self.cosines**2 + self.sines**2 - 2 * self.stderr**2, 0.0)
+        return float(np.sqrt(self._gain**2 @ square / 2))
+
+    @cached_property
+    def gradient_noise(self) -> np.ndarray:
+        """Standard error of the noise of each partial derivative."""
+        return self.stderr * np.sqrt(self._gain**2 @ self.frequencies**2)
+
+    def noise_of_difference(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """Standard error of the noise of S(one) - S(other), row by row."""
+        alike = np.cos((one - other) @ self.frequencies.T) @ self._gain**2 * self.stderr**2
+        return np.sqrt(np.maximum(2 * (self.noise**2 - alike), 0.0))
+
+    def _evaluate(self, points: np.ndarray, orders: Sequence[tuple[int, ...]]) -> np.ndarray:
+        step = max(1, _CHUNK // max(len(self._gain), 1))
+        found = np.empty((len(points), len(orders)))
+        for start in range(0, len(points), step):
+            phase = (points[start : start + step] - self.centre) @ self.frequencies.T
+            cosine, sine = np.cos(phase), np.sin(phase)
+            waves = {
+                0: cosine * self.cosines + sine * self.sines,
+                1: cosine * self.sines - sine * self.cosines,
+            }
+            waves[2] = -waves[0]
+            for column, pick in enumerate(orders):
+                weights = self._gain * np.prod(self.frequencies[:, list(pick)], axis=1)
+                found[start : start + step, column] = waves[len(pick)] @ weights
+        return found

@@ -45,8 +45,8 @@ class MorseClustering(PrivateCenters):
         Finds the sub-clusters; `knoll.KMeans` by default. Only its own parameters are used: budget, bounds and the
         rest are those given here.
     n_subclusters : int, optional
-        Number of sub-clusters. By default 24, from 4 columns on 12, or three times `n_clusters` (twice from 4 columns
-        on) if that is more; for few clusters from 4 columns on, three times `n_clusters`.
+        Number of sub-clusters. By default 24 up to three columns and 12 beyond; with `n_clusters` given, three times as
+        many (at least 24), and beyond three columns twice as many (at least 6).
     cut : {"prominence", "persistence", "height"}, default="prominence"
         What keeps sub-clusters apart when the tree is cut to `n_clusters`: the depth of the pass between two groups
         below the lower top, times the square root of the lighter group's weight; that depth; or the height of the
@@ -269,6 +269,6 @@ class MorseClustering(PrivateCenters):
 
 def default_subclusters(n_clusters: int | None, n_columns: int) -> int:
     """Return how many sub-clusters to look for: many in the plane, where shapes bend; fewer where noise counts."""
-    if n_clusters is None:
-        return 24 if n_columns <= 3 else 12
-    return max(24, 3 * n_clusters) if n_columns <= 3 else max(3 * min(n_clusters, 4), 2 * n_clusters)
+    if n_columns <= 3:
+        return 24 if n_clusters is None else max(24, 3 * n_clusters)
+    return 12 if n_clusters is None else max(6, 2 * n_clusters)

@@ -174,8 +174,8 @@ class MorseClustering(PrivateCenters):
         if self.base is None and room.domain.n_columns <= MOST_COLUMNS:
             return release_grid_mixture(room, k, rng, floor)
         base = KMeans() if self.base is None else clone(self.base)
+        base.set_params(epsilon=self.epsilon, delta=self.delta)  # public schedules may depend on them
         if not isinstance(base, PrivateCenters):
-            base.set_params(n_components=k, delta=self.delta)
             base._search(room, k, rng, Form.of(base.covariance_type, base.covariance_floor, room.domain, room.scales))
             return Subclusters.of_fitted(base).steadied(floor)
         with room.curator.keeping(MOMENTS_SHARE * room.curator.share_left):

@@ -65,11 +65,12 @@ class MorseClustering(PrivateCenters):
         Stable points of the density's flow, and their clusters.
     saddles_, saddle_heights_, saddle_ends_ : arrays
         Transition points, the log density there, and the two peaks that each joins.
-    dendrogram_ : array of shape (n_components - 1, 4)
-        The merge tree as SciPy's linkage matrix; its distances are in log density, below the highest peak.
-    merge_heights_, merge_persistence_ : arrays of shape (n_components - 1,)
+    dendrogram_ : array of shape (n_joins, 4)
+        The merge tree as SciPy's linkage matrix; its distances are in log density, below the highest peak. Its leaves
+        are the sub-clusters, and behind them peaks to which no sub-cluster's mean flows.
+    merge_heights_, merge_persistence_ : arrays of shape (n_joins,)
         Log density of the pass of each join, and how far the lower side rises above it.
-    merge_confidence_ : array of shape (n_components - 1,)
+    merge_confidence_ : array of shape (n_joins,)
         How often each join stays joined, or apart, when the released noise is redrawn.
     n_clusters_confidence_ : float
         If the number of clusters was chosen: how often it is chosen again when the released noise is redrawn.
@@ -150,11 +151,13 @@ class MorseClustering(PrivateCenters):
             if self.n_clusters is not None and sub < self.n_clusters:
                 raise PrivacyError(f"n_subclusters={sub} is below n_clusters={self.n_clusters}")
         if self.base is not None:
-            from knoll.mixture.base import PrivateMixture
+            from knoll.mixture.base import PrivateMixture, check_shape
 
             if isinstance(self.base, MorseClustering) or not isinstance(self.base, PrivateCenters | PrivateMixture):
                 raise PrivacyError(f"base={self.base!r} is not a clusterer or mixture of knoll's")
             self.base._check_parameters()
+            if isinstance(self.base, PrivateMixture):
+                check_shape(self.base.covariance_type, self.base.covariance_floor)
 
     def _search(self, room: Room, k: int | None, rng: np.random.RandomState) -> CellMeans:
         floor = (FLOOR * room.domain.half) ** 2

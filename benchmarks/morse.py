@@ -89,9 +89,10 @@ def pair(base: str, X, y, k: int, sub: int, **options) -> tuple[float, float]:
     return adjusted_rand_score(y, plain), adjusted_rand_score(y, morse.fit(X).predict(X))
 
 
-def compare(names, bases, runs: int) -> dict:
+def compare(names, bases, runs: int, keep: bool) -> dict:
     """Base against base-Morse in all cells; runs x epsilons x 2, and without noise."""
-    found = {}
+    kept = RESULTS / "morse-scores.json"
+    found = json.loads(kept.read_text()) if keep and kept.exists() else {}
     for name in names:
         X, y = load(name)
         _, k, sub = SETS[name]
@@ -261,6 +262,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int)
     parser.add_argument("--data", default=",".join(SETS))
     parser.add_argument("--bases", default=",".join(BASES))
+    parser.add_argument("--keep", action="store_true", help="keep the cells of earlier runs of compare")
     options = parser.parse_args()
     parts = (
         options.only.split(",")
@@ -276,7 +278,7 @@ def main() -> None:
         speed()
     if "compare" in parts:
         runs = options.runs or 5
-        report_compare(compare(options.data.split(","), options.bases.split(","), runs), runs)
+        report_compare(compare(options.data.split(","), options.bases.split(","), runs, options.keep), runs)
     if "table2" in parts:
         table2(options.runs or 20, 2 if options.runs is None else max(1, options.runs // 10))
 

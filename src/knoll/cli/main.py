@@ -2,7 +2,7 @@
 
 import typer
 
-from knoll.cli import cluster
+from knoll.cli import cluster, modes
 from knoll.cli.ledger import ledger_app
 
 app = typer.Typer(
@@ -15,4 +15,6 @@ app.command()(cluster.cluster)
 app.command()(cluster.predict)
 app.command()(cluster.plan)
 app.command()(cluster.demo)
+app.command()(modes.modes)
+app.command()(modes.regress)
 app.add_typer(ledger_app, name="ledger")

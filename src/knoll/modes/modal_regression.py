@@ -277,8 +277,8 @@ def regression_rungs(around: Surroundings) -> np.ndarray:
 def choose_bandwidth(series: Series, around: Surroundings, chance: float, seed: int) -> Series:
     """Return the bandwidth whose significant conditional modes have the least error, as narrower ones reveal it.
 
-    For each: the mean variance of the modes' places, plus how far they move when followed to bandwidths narrower in x or
-    in y, less twice what noise explains. Those that show modes in less than most of the domain come last.
+    For each: the mean variance of the modes' places, plus how far they move when followed to bandwidths narrower in x
+    or in y, less twice what noise explains. Those that show modes in less than most of the domain come last.
     """
     rng = np.random.RandomState(seed)
     d = around.n_columns

@@ -3,12 +3,12 @@
     up to three columns:  release the kernel sum once; its modes are the clusters, its basins the labels
     more columns:         release local means, several to a cluster; merge them hierarchically; labels by local mean
 
-Why not the kernel sum in many columns too. A record's share of a kernel sum falls off as 2^(-d/2) and the bandwidth must
-grow with it, so a density in 50 columns has one mode under any honest noise. A local mean, the average of the records
-nearest to a point, is where one step of mean shift with a kernel of that cell's shape ends. We release those with the
-search of `KMeans` (projected onto released principal axes, lifted back by releases in all columns), as many to a
-cluster as the noise allows, and merge them as the paper merges its modes, by Ward's criterion. A cluster made of several
-local means need not be round.
+Why not the kernel sum in many columns too. A record's share of a kernel sum falls off as 2^(-d/2) and the bandwidth
+must grow with it, so a density in 50 columns has one mode under any honest noise. A local mean, the average of the
+records nearest to a point, is where one step of mean shift with a kernel of that cell's shape ends. We release those
+with the search of `KMeans` (projected onto released principal axes, lifted back by releases in all columns), as many to
+a cluster as the noise allows, and merge them as the paper merges its modes, by Ward's criterion. A cluster made of
+several local means need not be round.
 """
 
 from typing import Any, ClassVar
@@ -62,8 +62,8 @@ class ModeClustering(PrivateCenters):
 
     Notes
     -----
-    **Privacy.** Up to three columns: one release as in `KernelDensity`. More: one `Count`, then the releases of `KMeans`.
-    Merging and labels are post-processing.
+    **Privacy.** Up to three columns: one release as in `KernelDensity`. More: one `Count`, then the releases of
+    `KMeans`. Merging and labels are post-processing.
 
     References
     ----------

@@ -195,6 +195,26 @@ class ModeSeeking(KernelModel):
         """Peaks, passes and significance at the chosen bandwidth: post-processing, made when first asked for."""
         return survey(self.series_, self._around(), self.chance, 0)
 
+    def mode_tree(self, steps: int = 25) -> list[Landscape]:
+        """Return the peaks and their significance at bandwidths along the ladder (or around the only one).
+
+        Parameters
+        ----------
+        steps : int
+            Number of bandwidths, widest first.
+
+        Returns
+        -------
+        views : list of Landscape
+            Each with `series.bandwidth`, `peaks`, `significance` and `stands_out`.
+        """
+        widest, narrowest = self.rungs_[0], self.rungs_[-1]
+        if len(self.rungs_) == 1:
+            widest, narrowest = 2 * widest, widest
+        along = np.linspace(0.0, 1.0, steps)[:, None]
+        around = self._around()
+        return [survey(self.series_.at(h), around, self.chance, 0) for h in widest * (narrowest / widest) ** along]
+
     def basins(self, X: Any) -> np.ndarray:
         """Return the mode whose basin each row lies in: where steepest ascent on the released density leads.
 

@@ -1,5 +1,6 @@
 """Words and tables about fitted models, from released values alone."""
 
 from knoll.report.clusters import centers_table, write_centers
+from knoll.report.modes import write_curves, write_modes
 
-__all__ = ["centers_table", "write_centers"]
+__all__ = ["centers_table", "write_centers", "write_curves", "write_modes"]

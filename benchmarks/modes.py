@@ -106,8 +106,8 @@ def bench_regression(runs: int, stem: str, most_starts: int = 300) -> None:
             "table": name, "n": n, "epsilon": epsilon, "bandwidth": f"{h:.2f}", "paper MSE": paper[i][j],
             "MSE to partial mean shift": f"{mse:.5f} ± {half(np.array(scores)[:, 0]):.5f}", "median": f"{middle:.5f}",
             "in another branch": f"{astray:.4f}", "lower than the paper": "yes" if mse < paper[i][j] else "no",
-            "default, MSE to the true curve": f"{to_truth:.4f}", "partial mean shift, to the true curve": f"{reference:.4f}",
-            "of x with a significant mode": f"{drawn:.2f}",
+            "default, MSE to the true curve": f"{to_truth:.4f}",
+            "partial mean shift, to the true curve": f"{reference:.4f}", "of x with a significant mode": f"{drawn:.2f}",
         })  # fmt: skip
     write(f"{stem}-tables-3-4", command("regression", runs), rows)
 

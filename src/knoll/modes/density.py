@@ -129,7 +129,7 @@ class KernelDensity(DensityMixin, KernelModel):
             jitter = np.array([axis[1] - axis[0] for axis in axes])
             points = np.column_stack([part.ravel() for part in np.meshgrid(*axes, indexing="ij")])
         else:
-            points = good_starts(series, around.low, around.high, around.domain.clip, rng.randint(2**31 - 1), 4096)
+            points = good_starts(series, around.low, around.high, around.domain.clip, rng.randint(2**31 - 1), 512)
             weight = np.maximum(series.value(points) - floor, 0.0)
             jitter = series.bandwidth / 2
         if not weight.sum() > 0:

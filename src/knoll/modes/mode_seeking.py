@@ -232,12 +232,16 @@ class ModeSeeking(KernelModel):
         check_is_fitted(self, "modes_")
         rows, usable = rows_to_label(self, X)
         labels = np.full(len(rows), -1)
-        if usable.any() and len(self.modes_):
-            if self.release == EACH_STEP:  # no density was released: the nearest mode stands for the basin
-                labels[usable] = nearest(rows[usable] / self.bandwidth_, self.modes_ / self.bandwidth_)
-            else:
-                labels[usable] = basin_labels(self.series_, self.landscape_, self._around(), self.modes_, rows[usable])
+        if usable.any():
+            labels[usable] = self._basins_of(rows[usable])
         return labels
+
+    def _basins_of(self, points: np.ndarray) -> np.ndarray:
+        if not len(self.modes_):
+            return np.full(len(points), -1)
+        if self.release == EACH_STEP:  # no density was released: the nearest mode stands for the basin
+            return nearest(points / self.bandwidth_, self.modes_ / self.bandwidth_)
+        return basin_labels(self.series_, self.landscape_, self._around(), self.modes_, points)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the mode of each row, by its basin; see `basins`. The labels go to whoever holds X."""

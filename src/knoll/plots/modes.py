@@ -108,11 +108,11 @@ def plot_regression(model: Any, title: str | None = None) -> Figure:
 def _line(axes: Axes, model: Any) -> None:
     bounds = model.bounds_
     x = np.linspace(bounds.centre[0] - bounds.half[0], bounds.centre[0] + bounds.half[0], 600)
-    density, error = model.density(x[:, None]), 2 * model.density_stderr()
+    density, error = _density(model, x[:, None]), 2 * model.density_stderr()
     axes.fill_between(x, density - error, density + error, color="#1f77b4", alpha=0.2, lw=0)
     axes.plot(x, density, color="#1f77b4", lw=1.6)
     colours = _colours(len(model.modes_))
-    labels = model.basins(x[:, None])
+    labels = model._basins_of(x[:, None])
     for i, mode in enumerate(model.modes_):
         axes.fill_between(x, 0, density, where=labels == i, color=colours[i], alpha=0.25, lw=0)
         axes.plot(mode[0], model.mode_heights_[i], "o", color=colours[i], ms=8, mec=_INK)
@@ -124,7 +124,7 @@ def _map(axes: Axes, model: Any) -> None:
     x, y, z = _mesh(model, 160)
     colours = _colours(len(model.modes_))
     if len(model.modes_):
-        labels = model.basins(np.column_stack([x.ravel(), y.ravel()])).reshape(x.shape)
+        labels = model._basins_of(np.column_stack([x.ravel(), y.ravel()])).reshape(x.shape)
         labels = np.ma.masked_where(z < model.density_stderr(), labels)  # where nothing is seen there is no basin
         faint = matplotlib.colors.ListedColormap(colours[:, :3] * 0.25 + 0.75)
         axes.pcolormesh(x, y, labels, cmap=faint, vmin=-0.5, vmax=len(colours) - 0.5, shading="auto", rasterized=True)

@@ -75,7 +75,7 @@ def bench_modes(runs: int, stem: str) -> None:
     draw_modes(rows, RESULTS / f"{stem}-tables-1-2.png")
 
 
-def bench_regression(runs: int, stem: str, most_starts: int = 300) -> None:
+def bench_regression(runs: int, stem: str, most_starts: int = 200) -> None:
     """Tables 3 and 4."""
     rng = np.random.default_rng(0)
     rows = []

@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench-speed bench-kmeans bench-modes clean
+.PHONY: audit mutants demo test lint bench-speed bench-kmeans bench-mixtures bench-morse bench-modes clean
 
 demo: $(VENV)/knoll
 	$(BIN)/knoll demo --out demo
@@ -25,6 +25,18 @@ bench-kmeans: $(VENV)/dev
 
 bench-modes: $(VENV)/dev
 	$(BIN)/python benchmarks/modes.py $(ARGS)
+
+bench-morse: $(VENV)/dev
+	$(BIN)/python benchmarks/morse.py $(ARGS)
+
+bench-mixtures: $(VENV)/dev
+	$(BIN)/python benchmarks/mixtures.py $(ARGS)
+
+audit: $(VENV)/dev
+	$(BIN)/python benchmarks/audit.py $(ARGS)
+
+mutants: $(VENV)/dev
+	$(BIN)/python benchmarks/mutants.py $(ARGS)
 
 $(VENV)/knoll: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -85,17 +85,20 @@ def _build(data: dict[str, Any]) -> Any:
     lengths = {"d": bounds.n_columns}
     for name, axes in model._published.items():
         array = _array(data["fitted"][name], name)
-        if not array.size and len(axes) > 1:  # an empty list does not tell how long its rows would be
-            array = np.empty((0, *(lengths.get(axis, 0) for axis in axes[1:])))
+        if not array.size and len(axes) > 1:  # an empty list has lost its other axes
+            array = array.reshape(0, *(lengths.get(axis, 0) for axis in axes[1:]))
         if array.ndim != len(axes) or any(
             lengths.setdefault(axis, n) != n for axis, n in zip(axes, array.shape, strict=True)
         ):
             raise ValueError(f"its parts do not fit together ({name})")
         setattr(model, name, array if axes else array.item())
     if data["columns"] is not None:
-        if len(data["columns"]) != bounds.n_columns:
+        names = data["columns"]
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ValueError("its columns are not a list of names")
+        if len(names) != bounds.n_columns:
             raise ValueError("its columns do not fit its bounds")
-        model.feature_names_in_ = np.array([str(name) for name in data["columns"]], dtype=object)
+        model.feature_names_in_ = np.array(names, dtype=object)
     model.privacy_ = Privacy.from_dict(data["privacy"])
     model._restore()
     return model

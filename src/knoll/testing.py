@@ -69,20 +69,22 @@ class Transcript:
     exact: list[np.ndarray] = field(default_factory=list)
     noisy: list[np.ndarray] = field(default_factory=list)
     scales: list[float] = field(default_factory=list)
+    laws: list[Law] = field(default_factory=list)
     private: bool = False
     label: str = "recorded noise"
 
     def perturb(self, total: np.ndarray, law: Law, scale: float) -> np.ndarray:
         """Add secure noise and remember both."""
         noisy = WordNoise().perturb(total, law, scale)
-        self.remember(total, noisy, scale)
+        self.remember(total, noisy, scale, law)
         return noisy
 
-    def remember(self, total: np.ndarray, noisy: np.ndarray, scale: float) -> None:
+    def remember(self, total: np.ndarray, noisy: np.ndarray, scale: float, law: Law) -> None:
         """Keep one release."""
         self.exact.append(total.copy())
         self.noisy.append(noisy.copy())
         self.scales.append(scale)
+        self.laws.append(law)
 
 
 class _Zero:
@@ -103,5 +105,5 @@ class _Replay:
         answer = next(self._answers)
         if answer.shape != total.shape:
             raise AssertionError(f"a replayed release has shape {total.shape}, was {answer.shape}")
-        self.seen.remember(total, answer, scale)
+        self.seen.remember(total, answer, scale, law)
         return answer

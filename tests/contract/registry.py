@@ -17,10 +17,12 @@ from knoll.queries import (
     CellSecondMoments,
     CellShapes,
     ColumnHistograms,
+    ComponentMoments,
     Count,
     FourierFeatures,
     FourierGrid,
     Frame,
+    Gaussians,
     GridHistogram,
     KernelSteps,
     Lattice,
@@ -76,6 +78,17 @@ def _shapes(domain, k, *, scaled=False, **weights):
     references = (cells.centres - domain.centre) / frame.scales
     axes = np.tile(1 / np.sqrt(frame.half), (k, 1)) * np.linspace(1, 2, k)[:, None]
     return CellShapes(cells, frame, references, axes, np.linspace(0.3, 0.2, k) * frame.half.min() ** 0.5, **weights)
+
+
+def _components(domain, k, *, cells=False, bits=9, seed=0, **options):
+    """Skewed Gaussians inside a domain, their clip radii well inside it too."""
+    rng = np.random.default_rng(seed)
+    d = domain.n_columns
+    means = domain.centre + domain.half * rng.uniform(-0.3, 0.3, size=(k, d)) / d**0.5
+    roots = np.tril(rng.normal(size=(k, d, d)) / 3) + np.eye(d)
+    roots *= 0.1 * domain.half[:, None]
+    gaussians = Gaussians(domain, rng.dirichlet(np.ones(k)), means, roots, np.linspace(1.5, 2.5, k), bits)
+    return ComponentMoments(gaussians, cells=Nearest(means, domain) if cells else None, **options)
 
 
 def _lattice(domain, top, part=1.0, **more):
@@ -148,6 +161,15 @@ QUERIES = {
     "second moments": (CellSecondMoments(_crowded(BOX2, 3)), 2),
     "second moments, one cell": (CellSecondMoments(_crowded(BOX5, 1)), 5),
     "second moments, one column": (CellSecondMoments(_crowded(BOX1, 1)), 1),
+    "components, soft": (_components(BOX2, 4), 2),
+    "components, soft, ball": (_components(BALL3, 3, square_weight=2.0, count_weight=0.3), 3),
+    "components, coarse": (_components(BOX5, 3, bits=6), 5),
+    "components, hard": (_components(BOX5, 5, soft=False, square_weight=1.3), 5),
+    "components, cells": (_components(BOX2, 3, cells=True, soft=False), 2),
+    "components, squares": (_components(BOX2, 3, products="diag", square_weight=0.4), 2),
+    "components, lengths": (_components(BALL3, 2, products="trace"), 3),
+    "components, one": (_components(BOX1, 1, square_weight=1.5), 1),
+    "components, one of them": (_components(BOX2, 1, count_weight=0.2), 2),
 }
 
 # name -> estimator for data with d columns in [-1, 1]
@@ -156,10 +178,19 @@ ESTIMATORS = {
     "Lloyd, private bounds": lambda **kw: knoll.Lloyd(
         **{"n_clusters": 3, "bounds": "private", "random_state": 0, **kw}
     ),
+    "Lloyd, paper": lambda **kw: knoll.Lloyd(
+        **{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, "preset": "paper", **kw}
+    ),
+    "Lloyd, restarted": lambda **kw: knoll.Lloyd(
+        **{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, "restart": True, **kw}
+    ),
     "FastLloyd": lambda **kw: knoll.FastLloyd(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
     "PEMeans": lambda **kw: knoll.PEMeans(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
     "PEMeans, paper": lambda **kw: knoll.PEMeans(
         **{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, "preset": "paper", "projection": 1, **kw}
+    ),
+    "PEMeans, ball and projection": lambda **kw: knoll.PEMeans(
+        **{"n_clusters": 3, "bounds": None, "random_state": 0, "projection": 1, **kw}
     ),
     "KMeans": lambda **kw: knoll.KMeans(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
     "KMeans, k unknown": lambda **kw: knoll.KMeans(
@@ -169,6 +200,24 @@ ESTIMATORS = {
     "LSHTree": lambda **kw: knoll.LSHTree(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
     "Cubes": lambda **kw: knoll.Cubes(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
     "Cubes, ball": lambda **kw: knoll.Cubes(**{"n_clusters": 3, "bounds": None, "random_state": 0, **kw}),
+    "MorseClustering": lambda **kw: knoll.MorseClustering(
+        **{"n_clusters": 2, "n_subclusters": 6, "bounds": (-1.0, 1.0), "random_state": 0, **kw}
+    ),
+    "MorseClustering, Lloyd below": lambda **kw: knoll.MorseClustering(
+        **{"base": knoll.Lloyd(), "n_subclusters": 6, "bounds": None, "random_state": 0, **kw}
+    ),
+    "GaussianMixture": lambda **kw: knoll.GaussianMixture(
+        **{"n_components": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}
+    ),
+    "GaussianMixture, paper": lambda **kw: knoll.GaussianMixture(
+        **{"n_components": 2, "bounds": (-1.0, 1.0), "preset": "paper", "random_state": 0, **kw}
+    ),
+    "EMGaussianMixture": lambda **kw: knoll.EMGaussianMixture(
+        **{"n_components": 2, "bounds": "private", "n_steps": 3, "covariance_type": "tied", "random_state": 0, **kw}
+    ),
+    "HardEMGaussianMixture": lambda **kw: knoll.HardEMGaussianMixture(
+        **{"n_components": 3, "bounds": (-1.0, 1.0), "start": "packed", "random_state": 0, **kw}
+    ),
     "KernelDensity": lambda **kw: knoll.KernelDensity(
         **{"bandwidth": "private", "bounds": (-1.0, 1.0), "random_state": 0, "n_frequencies": 64, **kw}
     ),
@@ -197,6 +246,7 @@ def make_estimator(name, d, **parameters):
 
 NOT_TIGHT = {
     ("scatter matrix", "replace_one", 1),
+    ("soft component moments", "replace_one", 1),
     ("Fourier coefficients", "replace_one", 1),
     *(("Fourier features", relation, 1) for relation in ("add_remove", "replace_special", "replace_one")),
     ("Fourier features", "replace_one", 2),
@@ -211,6 +261,8 @@ def interesting_points(query, d, rng):
     frame = getattr(query, "frame", None)
     if frame is not None:
         return _around(query, frame, rng)
+    if isinstance(query, ComponentMoments):
+        return _around_components(query, rng)
     domain = getattr(query, "domain", getattr(query, "box", None)) or getattr(
         getattr(query, "cells", None), "domain", None
     )
@@ -287,3 +339,22 @@ def _around(query, frame, rng):
         for length in (0.0, 0.5, 1.001, 1.5):
             points.append(frame.outside(origin + length * size * directions))
     return np.vstack([*points, np.full((1, d), np.inf), np.full((1, d), 1e300)])
+
+
+def _around_components(query, rng):
+    """Points on and beyond the rim of every component, in whitened coordinates, and between components."""
+    g, domain = query.gaussians, query.domain
+    d = domain.n_columns
+    directions = np.vstack([np.eye(d), -np.eye(d), rng.choice([-1.0, 1.0], size=(12, d)), rng.normal(size=(20, d))])
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    if d > 1:
+        worst = rng.normal(size=(30, d))
+        directions = np.vstack([directions, worst / np.linalg.norm(worst, axis=1, keepdims=True)])
+    points = []
+    for i in range(g.n_cells):
+        back = np.linalg.inv(g._maps[i] * g._scales[i]) * g.unit
+        for length in (0.0, 0.5, 1.001, 1.5):
+            points.append((g._origins[i] + length * directions @ back.T) * domain.steps + domain.centre)
+    far = [np.full((1, d), np.inf), np.full((1, d), 1e300), domain.centre + domain.half * directions]
+    points = np.vstack([*points, *far])
+    return np.vstack([points, (points + points[::-1]) / 2])

@@ -117,6 +117,6 @@ def plain_errors() -> Iterator[None]:
 
     try:
         yield
-    except (ValueError, TypeError, LedgerError, OSError) as error:
+    except (ValueError, TypeError, LedgerError, OSError, MemoryError) as error:
         Console(stderr=True).print(f"[bold red]knoll:[/bold red] {escape(str(error))}", highlight=False, soft_wrap=True)
         raise typer.Exit(1) from None

@@ -62,3 +62,17 @@ def ledger_cap(ledger: LedgerFile, dataset: Dataset, epsilon: Epsilon, delta: De
         f"{dataset}: at most epsilon = {epsilon:g} at delta = {delta:g}, recorded in {ledger}",
         highlight=False,
     )
+
+
+@ledger_app.command("settle")
+def ledger_settle(ledger: LedgerFile, dataset: Dataset) -> None:
+    """Give back what killed fits had reserved. Only when no fit of this dataset is running."""
+    from knoll.privacy import FileLedger
+
+    with plain_errors():
+        if not ledger.exists():
+            raise typer.BadParameter(f"no such ledger: {ledger}")
+        count = FileLedger(ledger).settle(dataset)
+    console.print(
+        f"{escape(dataset)}: {count} reservations given back; what was released stays spent.", highlight=False
+    )

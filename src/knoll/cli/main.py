@@ -2,8 +2,9 @@
 
 import typer
 
-from knoll.cli import cluster, modes
+from knoll.cli import audit, cluster, mixture, modes
 from knoll.cli.ledger import ledger_app
+from knoll.cli.local import local_app
 
 app = typer.Typer(
     help="Find the structure in sensitive data under differential privacy.",
@@ -12,9 +13,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(cluster.cluster)
+app.command()(mixture.mixture)
 app.command()(cluster.predict)
 app.command()(cluster.plan)
 app.command()(cluster.demo)
 app.command()(modes.modes)
 app.command()(modes.regress)
+app.command()(audit.audit)
+app.add_typer(local_app, name="local")
 app.add_typer(ledger_app, name="ledger")

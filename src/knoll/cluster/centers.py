@@ -3,7 +3,7 @@
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, clone
 from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -114,6 +114,53 @@ class PrivateCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
         """Fit on X, then return the cluster of each of its rows (the labels are not released by the model)."""
         return self.fit(X).predict(X)
+
+    def to_mixture(
+        self,
+        X: Any,
+        *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        covariance_type: str = "full",
+        covariance_floor: float = 0.001,
+    ) -> Any:
+        """Release the moments of the cells and return them as a `knoll.mixture.Mixture`: one Gaussian per centre.
+
+        This looks at X again and spends a budget of its own, recorded in the same ledger. What was released is told
+        by ``mixture_privacy_``.
+
+        Parameters
+        ----------
+        X : array, DataFrame, Arrow table, path or Source
+            The records, as for `fit`.
+        epsilon, delta : float, optional
+            Budget of this release; by default that of the fit.
+        covariance_type : {"full", "tied", "diag", "spherical"}
+            Shape of the covariances.
+        covariance_floor : float
+            Public floor: no standard deviation is below this fraction of the bounds' half widths.
+
+        Returns
+        -------
+        mixture : Mixture
+        """
+        from knoll.mixture.base import check_shape
+        from knoll.mixture.moments import Form
+        from knoll.mixture.of_cells import moments_of_cells
+
+        check_is_fitted(self)
+        floor = check_shape(covariance_type, covariance_floor)
+        again = clone(self).set_params(
+            bounds=self.bounds_,
+            epsilon=self.epsilon if epsilon is None else epsilon,
+            delta=self.delta if delta is None else delta,
+        )
+        with open_curator(again, X, public=("the parameters", "the centres")) as room:
+            form = Form.of(covariance_type, floor, room.domain, self.scales_)
+            norm = 2 if again.delta > 0 else 1
+            belief = moments_of_cells(room.curator, 1.0, room.domain, self.cluster_centers_, form, norm)
+            self.mixture_privacy_ = room.statement()
+        return belief.mixture
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the distance of each row to each released centre.

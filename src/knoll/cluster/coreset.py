@@ -40,6 +40,12 @@ def keep_top_mass(votes: np.ndarray, total: float) -> np.ndarray:
     return out
 
 
+def drawn_to(expected: np.ndarray, votes: np.ndarray, noise: float) -> np.ndarray:
+    """Return votes drawn to what was expected, as far as their differences are noise (James and Stein 1961)."""
+    off = votes - expected
+    return expected + max(0.0, 1.0 - len(off) * noise**2 / max(float(np.square(off).sum()), 1e-300)) * off
+
+
 def vote_means(
     points: np.ndarray, labels: np.ndarray, votes: np.ndarray, noise: float, centres: np.ndarray
 ) -> CellMeans:

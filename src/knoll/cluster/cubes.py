@@ -17,11 +17,12 @@ import numpy as np
 from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.coreset import weighted_kmeans
 from knoll.cluster.grow import grow
-from knoll.cluster.means import CellMeans, cell_means, check_count
+from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset
 from knoll.estimator import Room, documented
 from knoll.queries import Box, CellMoments, Nearest, Projected, SplitTree, random_projection
 from knoll.queries.query import UNIT
 
+PAPER_DIMENSIONS, PAPER_DEPTH = 8, 24
 COUNTS_SHARE = 0.5
 
 
@@ -38,6 +39,8 @@ class Cubes(PrivateCenters):
     max_depth : int, default=24
         Halvings on the way from the root to the smallest cube. Each level gets an equal share of half of the
         budget, the averaging gets the other half.
+    preset : {"default", "paper"}, default="default"
+        "paper": a projection to 8 dimensions and 24 halvings. The parameters above are then not looked at.
     {parameters}
 
     Attributes
@@ -71,6 +74,7 @@ class Cubes(PrivateCenters):
         bounds: Any = None,
         projection: int | None = None,
         max_depth: int = 24,
+        preset: str = "default",
         scale_by_bounds: bool = False,
         relation: str = "add_remove",
         unit: Any = None,
@@ -85,6 +89,7 @@ class Cubes(PrivateCenters):
         self.bounds = bounds
         self.projection = projection
         self.max_depth = max_depth
+        self.preset = preset
         self.scale_by_bounds = scale_by_bounds
         self.relation = relation
         self.unit = unit
@@ -94,13 +99,16 @@ class Cubes(PrivateCenters):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
+        check_preset(self.preset)
         check_count("max_depth", self.max_depth, 200)
         if self.projection is not None:
             check_count("projection", self.projection, 10_000)
 
     def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
         curator, domain, scales = room.curator, room.domain, room.scales
-        p = self.projection or min(8, domain.n_columns)
+        paper = self.preset == "paper"
+        depth = PAPER_DEPTH if paper else self.max_depth
+        p = (not paper and self.projection) or min(PAPER_DIMENSIONS, domain.n_columns)
         low = (
             random_projection(domain, p, rng, scales) if p < domain.n_columns or not isinstance(domain, Box) else domain
         )
@@ -116,7 +124,7 @@ class Cubes(PrivateCenters):
                 cubes[child][side, axis] = middle
             return children
 
-        leaves = grow(curator, tree, self.max_depth, COUNTS_SHARE * curator.share_left, halve)
+        leaves = grow(curator, tree, depth, COUNTS_SHARE * curator.share_left, halve)
         middles = np.array([cubes[node].mean(axis=0) for node in leaves.nodes]) * low.steps + low.centre
         unit = scales if low is domain else np.ones(p)
         centres, _ = weighted_kmeans(middles / unit, leaves.counts, k, rng, restarts=10)

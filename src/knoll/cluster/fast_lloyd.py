@@ -6,8 +6,9 @@
         each centre <- centre + noisy sum / noisy number, moved by at most r
 
 Noise is proportional to r instead of the domain's size. Where we differ: count and displacements are one joint
-query; a cell that cannot be told from empty gets noise like any other and restarts beside a large one (the
-reference code counts it as 1 with its old centre, which tells an empty cell from one with a record).
+query; an empty cell gets noise like any other (the reference code counts it as 1 with its old centre, which tells an
+empty cell from one with a record). ``restart=True`` moves a centre whose cell cannot be told from empty beside a large
+one.
 """
 
 from typing import Any
@@ -15,11 +16,13 @@ from typing import Any
 import numpy as np
 
 from knoll.cluster.centers import PrivateCenters
-from knoll.cluster.means import CellMeans, cell_means, check_count, restart_unseen
+from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset, restart_unseen
 from knoll.cluster.starts import packed_starts
 from knoll.estimator import Room, documented
 from knoll.privacy import PrivacyError
 from knoll.queries import CellDisplacements, Nearest, longest_record
+
+PAPER_STEPS, PAPER_CLIP = 6, 0.8
 
 
 @documented
@@ -34,8 +37,10 @@ class FastLloyd(PrivateCenters):
         Steps. Each gets an equal share of the budget.
     clip : float, default=0.8
         Radius of a cell, as a fraction of the radius that k equal cells would have: R k^(-1/d).
-    restart : bool, default=True
-        Whether a cell that cannot be told from empty restarts beside a large one. False is as in the paper.
+    restart : bool, default=False
+        Whether a cell that cannot be told from empty restarts beside a large one, which the paper does not do.
+    preset : {"default", "paper"}, default="default"
+        "paper": 6 steps, cells of 0.8 of the radius, no restarts.
     {parameters}
 
     Attributes
@@ -71,7 +76,8 @@ class FastLloyd(PrivateCenters):
         bounds: Any = None,
         n_steps: int = 6,
         clip: float = 0.8,
-        restart: bool = True,
+        restart: bool = False,
+        preset: str = "default",
         scale_by_bounds: bool = False,
         relation: str = "add_remove",
         unit: Any = None,
@@ -87,6 +93,7 @@ class FastLloyd(PrivateCenters):
         self.n_steps = n_steps
         self.clip = clip
         self.restart = restart
+        self.preset = preset
         self.scale_by_bounds = scale_by_bounds
         self.relation = relation
         self.unit = unit
@@ -96,6 +103,7 @@ class FastLloyd(PrivateCenters):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
+        check_preset(self.preset)
         check_count("n_steps", self.n_steps, 1000)
         if not 0.0 < self.clip <= 100.0:
             raise PrivacyError(
@@ -104,11 +112,14 @@ class FastLloyd(PrivateCenters):
 
     def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
         curator, domain, scales = room.curator, room.domain, room.scales
-        radius = self.clip * longest_record(domain, scales) * k ** (-1 / domain.n_columns)
+        n_steps, clip, restart = (
+            (PAPER_STEPS, PAPER_CLIP, False) if self.preset == "paper" else (self.n_steps, self.clip, self.restart)
+        )
+        radius = clip * longest_record(domain, scales) * k ** (-1 / domain.n_columns)
         means = CellMeans.unseen(packed_starts(domain, k, scales, rng))
-        share = curator.share_left / self.n_steps
-        for _ in range(self.n_steps):
-            centres = restart_unseen(means, domain, scales, rng) if self.restart else means.centres
+        share = curator.share_left / n_steps
+        for _ in range(n_steps):
+            centres = restart_unseen(means, domain, scales, rng) if restart else means.centres
             moments = curator.release(CellDisplacements(Nearest(centres, domain, scales), radius), share)
             means = cell_means(moments, centres, domain, otherwise=centres, farthest=radius * scales)
         return means

@@ -19,7 +19,7 @@ from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.choose import GUESS, Choice, choose_k
 from knoll.cluster.means import CellMeans
 from knoll.cluster.moment_tree import Leaf, grow, release_root
-from knoll.cluster.refine import STEP, Centres, refine, solve, synthetic_points
+from knoll.cluster.refine import Centres, affordable_steps, refine, solve, synthetic_points
 from knoll.cluster.shape import effective, ellipsoid
 from knoll.estimator import Room, documented
 from knoll.privacy import Curator, Shares
@@ -27,7 +27,6 @@ from knoll.queries import Frame, Projected, ScatterMatrix, longest_record
 
 ROTATE_FROM, MOST_AXES = 12, 12  # rotate if the bounds have so many effective dimensions; axes kept for the search
 MOST_ROTATED = 400  # columns up to which a scatter matrix is released: it has d (d + 1) / 2 entries
-STEPS, MOST_STEPS = 0.3, 10
 
 
 @dataclass(frozen=True)
@@ -117,7 +116,7 @@ class KMeans(PrivateCenters):
         choice = choose_k(leaves, seed, rng) if k is None else Choice(k, 1.0)
         k = choice.k
         self.n_clusters_confidence_ = choice.confidence
-        steps = _steps(curator, frame, root, k, whole)
+        steps = affordable_steps(curator, frame, root, k, whole)
         centres = solve(*synthetic_points(leaves, seed, k, rng), k, rng)
         if rotation is not None:
             centres = rotation.lift(centres, root)
@@ -184,11 +183,15 @@ def principal_axes(curator: Curator, share: float, frame: Frame, root: Leaf) -> 
     unit = float(released.stderr[0]) / size[0] ** 2
     edge = 2**0.5 * unit / n * float(np.sqrt((size**2).sum() * (size**2).max()))
     clear = int(np.clip((values > edge).sum(), 1, MOST_AXES))
-    return Rotation(vectors[:, ::-1].T.copy(), values[::-1].copy(), clear)
+    return Rotation(vectors[:, ::-1].T.copy(), without_noise(values, edge)[::-1].copy(), clear)
 
 
-def _steps(curator: Curator, frame: Frame, root: Leaf, k: int, whole: float) -> int:
-    """Lloyd steps that the noise allows: few for small clusters in many dimensions."""
-    resolution = root.count[0] * (STEP.count**2 + 1 + STEP.squares**2) ** 0.5 / STEP.noise(curator, frame, whole) / k
-    dims = float(effective(np.sqrt(root.variance[0])))
-    return int(np.clip(round(STEPS * resolution / dims**0.5), 1, MOST_STEPS))
+def without_noise(values: np.ndarray, edge: float) -> np.ndarray:
+    """Return the eigenvalues of a noisy matrix as they are without the noise, whose own spectrum ends at `edge`.
+
+    Noise lifts an eigenvalue v to v + edge^2 / 4 v if that is above the edge (Benaych-Georges and Nadakuditi 2011), and
+    scatters the others; the sum of all it hardly moves, so the others share what is left.
+    """
+    clear = values > edge
+    found = np.where(clear, (values + np.sqrt(np.maximum(values**2 - edge**2, 0.0))) / 2, 0.0)
+    return np.where(clear, found, (values.sum() - found.sum()) / max(1, (~clear).sum()))

@@ -5,9 +5,9 @@
         release, for each cell of the nearest centre, (number of records, sum of records) + noise
         each centre <- noisy sum / noisy number
 
-Where we differ: count and sum are one joint query, with noise divided among them and among columns so that the
-error of a mean is least; a cell whose count cannot be told from zero restarts beside a large one; the number of
-steps is a public parameter.
+Where we differ: count and sum are one joint query, with noise divided among them (and, but for ``preset="paper"``,
+among columns) so that the error of a mean is least; the number of steps is a public parameter. ``restart=True`` moves a
+centre whose cell cannot be told from empty beside a large one.
 """
 
 from typing import Any
@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 
 from knoll.cluster.centers import PrivateCenters
-from knoll.cluster.means import CellMeans, cell_means, check_count, restart_unseen
+from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset, restart_unseen
 from knoll.cluster.starts import packed_starts
 from knoll.estimator import Room, documented
 from knoll.queries import CellMoments, Nearest
+
+PAPER_STEPS = 5
 
 
 @documented
@@ -31,8 +33,10 @@ class Lloyd(PrivateCenters):
         Number of clusters.
     n_steps : int, default=5
         Lloyd steps. Each gets an equal share of the budget.
-    restart : bool, default=True
-        Whether a cell that cannot be told from empty restarts beside a large one. False is as in the paper.
+    restart : bool, default=False
+        Whether a cell that cannot be told from empty restarts beside a large one, which the paper does not do.
+    preset : {"default", "paper"}, default="default"
+        "paper": 5 steps, no restarts, and noise in proportion to each column's width.
     {parameters}
 
     Attributes
@@ -71,7 +75,8 @@ class Lloyd(PrivateCenters):
         delta: float = 1e-6,
         bounds: Any = None,
         n_steps: int = 5,
-        restart: bool = True,
+        restart: bool = False,
+        preset: str = "default",
         scale_by_bounds: bool = False,
         relation: str = "add_remove",
         unit: Any = None,
@@ -86,6 +91,7 @@ class Lloyd(PrivateCenters):
         self.bounds = bounds
         self.n_steps = n_steps
         self.restart = restart
+        self.preset = preset
         self.scale_by_bounds = scale_by_bounds
         self.relation = relation
         self.unit = unit
@@ -95,14 +101,17 @@ class Lloyd(PrivateCenters):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
+        check_preset(self.preset)
         check_count("n_steps", self.n_steps, 1000)
 
     def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
-        curator, domain, scales = room.curator, room.domain, room.scales
+        curator, domain, scales, paper = room.curator, room.domain, room.scales, self.preset == "paper"
+        n_steps, restart = (PAPER_STEPS, False) if paper else (self.n_steps, self.restart)
         means = CellMeans.unseen(packed_starts(domain, k, scales, rng))
-        share = curator.share_left / self.n_steps
-        for _ in range(self.n_steps):
-            centres = restart_unseen(means, domain, scales, rng) if self.restart else means.centres
-            moments = curator.release(CellMoments(Nearest(centres, domain, scales)), share)
+        share = curator.share_left / n_steps
+        for _ in range(n_steps):
+            centres = restart_unseen(means, domain, scales, rng) if restart else means.centres
+            cells = Nearest(centres, domain, scales)
+            moments = curator.release(CellMoments(cells, domain, domain.half if paper else scales), share)
             means = cell_means(moments, domain.centre, domain, otherwise=centres)
         return means

@@ -17,10 +17,11 @@ import numpy as np
 from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.coreset import weighted_kmeans
 from knoll.cluster.grow import grow
-from knoll.cluster.means import CellMeans, cell_means, check_count
+from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset
 from knoll.estimator import Room, documented
 from knoll.queries import CellMoments, SplitTree, random_hyperplanes
 
+PAPER_DEPTH = 20
 COUNTS_SHARE = 0.8
 
 
@@ -35,6 +36,8 @@ class LSHTree(PrivateCenters):
     max_depth : int, default=20
         Hyperplanes on the way from the root to the deepest leaf. Each level gets an equal share of 80 % of the budget,
         the leaf means get 20 %.
+    preset : {"default", "paper"}, default="default"
+        "paper": the published depth, 20. The parameters above are then not looked at.
     {parameters}
 
     Attributes
@@ -68,6 +71,7 @@ class LSHTree(PrivateCenters):
         delta: float = 1e-6,
         bounds: Any = None,
         max_depth: int = 20,
+        preset: str = "default",
         scale_by_bounds: bool = False,
         relation: str = "add_remove",
         unit: Any = None,
@@ -81,6 +85,7 @@ class LSHTree(PrivateCenters):
         self.delta = delta
         self.bounds = bounds
         self.max_depth = max_depth
+        self.preset = preset
         self.scale_by_bounds = scale_by_bounds
         self.relation = relation
         self.unit = unit
@@ -90,18 +95,20 @@ class LSHTree(PrivateCenters):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
+        check_preset(self.preset)
         check_count("max_depth", self.max_depth, 64)
 
     def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
         curator, domain, scales = room.curator, room.domain, room.scales
         whole = curator.share_left
-        hashes = random_hyperplanes(domain, self.max_depth, rng, scales)
+        depth = PAPER_DEPTH if self.preset == "paper" else self.max_depth
+        hashes = random_hyperplanes(domain, depth, rng, scales)
         tree = SplitTree(hashes)
 
         def by_hyperplane(node: int, level: int) -> tuple[int, int]:
             return tree.split(node, axis=level, threshold=0.0)
 
-        grow(curator, tree, self.max_depth, COUNTS_SHARE * whole, by_hyperplane)
+        grow(curator, tree, depth, COUNTS_SHARE * whole, by_hyperplane)
         moments = curator.release(CellMoments(tree, domain, scales), curator.share_left)
         middle = np.tile(domain.centre, (tree.n_cells, 1))
         leaves = cell_means(moments, domain.centre, domain, otherwise=middle)

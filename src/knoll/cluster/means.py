@@ -80,3 +80,9 @@ def check_count(name: str, value: Any, most: int) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or not 1 <= value <= most:
         raise PrivacyError(f"{name}={value!r} must be an integer from 1 to {most:,}")
     return int(value)
+
+
+def check_preset(preset: Any) -> None:
+    """Refuse an unknown preset."""
+    if preset not in ("default", "paper"):
+        raise PrivacyError(f'preset={preset!r} is not one of "default", "paper"')

@@ -7,27 +7,54 @@
         if the votes drown in noise, halve L; population <- centres and L Levy-flight variations of each
     above 16 dimensions: all this in a random projection, then one release of (count, sum) per cell lifts the centres
 
-Where we differ: n is released (a small share) instead of taken as public; count and sum of the lift are one joint
-query; after a projection records are clipped to a public radius again; by default L is at most sqrt(n) and a record
-looks for its vote among the variations of its nearest centre only, which is as good and far cheaper.
-``preset="paper"`` has the paper's L = n / 5 and full search.
+``preset="paper"`` is this, except that n is released (a small share) instead of taken as public; count and sum of the
+lift are one joint query; and after a projection records are clipped to a public radius again.
+
+The default spends a part of the budget otherwise:
+
+    first   release count, mean and variance of everything; the first population has that shape
+    votes   few steps (as many as the released n can bear), few variations, of the size of their cluster; votes are
+            drawn to what was expected, as far as they are noise (James and Stein); a record looks for its vote among
+            the variations of its nearest centre only
+    last    Lloyd steps on displacements, clipped to the shape of the clusters that the votes have shown
+
+The projection is onto orthogonal directions, so the lift is free: a centre gets the mean of everything in all others,
+which leaves every record with its centre, and the steps do the rest.
 """
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from knoll.cluster.centers import PrivateCenters
-from knoll.cluster.coreset import keep_top_mass, levy_flights, uniform_points, vote_means, weighted_kmeans
-from knoll.cluster.means import CellMeans, cell_means, check_count
+from knoll.cluster.coreset import drawn_to, keep_top_mass, levy_flights, uniform_points, vote_means, weighted_kmeans
+from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset
+from knoll.cluster.moment_tree import Leaf, release_root
+from knoll.cluster.refine import Centres, affordable_steps, refine, with_variances
 from knoll.estimator import Room, documented
-from knoll.privacy import PrivacyError
-from knoll.queries import CellMoments, Count, Nearest, NearestVotes, Projected, TwoLevel, random_projection
+from knoll.privacy import Curator
+from knoll.queries import (
+    Ball,
+    Box,
+    CellMoments,
+    Count,
+    Frame,
+    Nearest,
+    NearestVotes,
+    Projected,
+    TwoLevel,
+    longest_record,
+    random_projection,
+)
 
-COUNT_SHARE, LIFT_SHARE = 0.02, 0.2
-STEP = 0.01  # length of a typical variation, as a fraction of the domain's half width
+STEP = 0.01  # the paper's variation, as a fraction of the domain's half width
 MOST_CANDIDATES = 50_000
-MOST_EPSILON = 4.0  # steps grow with epsilon up to here, as far as the paper tried
+MOST_EPSILON = 4.0  # the paper's steps grow with epsilon up to here, as far as it tried
+COUNT_SHARE, LIFT_SHARE = 0.02, 0.2  # the paper's preset: the count, the lift; votes get the rest
+FIRST_SHARE, VOTES_SHARE = 0.1, 0.3  # the default: the shape of everything, the votes; the last steps get the rest
+MOST_VARIATIONS, MOST_VOTES = 40, 8
+VOTE_NOISE = 30.0  # one step of voting for each multiple of this by which a cluster exceeds a vote's noise
 
 
 @documented
@@ -39,7 +66,8 @@ class PEMeans(PrivateCenters):
     n_clusters : int, default=8
         Number of clusters.
     preset : {"default", "paper"}, default="default"
-        "paper": L = n / 5 variations per centre and a search among all of them.
+        "paper": the algorithm as its paper has it, with T = 4 sqrt(d) steps (times epsilon between 1 and 4) and
+        L = n / 5 variations per centre. "default": few votes on few variations, then steps on clipped displacements.
     projection : int, optional
         Dimensions to search in. By default all up to 16 columns, else a random projection to 16.
     {parameters}
@@ -50,8 +78,9 @@ class PEMeans(PrivateCenters):
 
     Notes
     -----
-    **Privacy.** A `Count`, then T releases of `NearestVotes`: a record casts one vote. With a projection, one
-    `CellMoments` more. T is 4 sqrt(d), times epsilon between 1 and 4.
+    **Privacy.** Default: a `CellShapes` of everything, one to eight releases of `NearestVotes` (a record casts one
+    vote), one to ten of `CellShapes` per cluster. Paper: a `Count`, T releases of `NearestVotes`, and with a
+    projection one `CellMoments`. Numbers of releases depend on released values and public parameters.
 
     Examples
     --------
@@ -95,57 +124,137 @@ class PEMeans(PrivateCenters):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
-        if self.preset not in ("default", "paper"):
-            raise PrivacyError(f'preset={self.preset!r} is not one of "default", "paper"')
+        check_preset(self.preset)
         if self.projection is not None:
             check_count("projection", self.projection, 10_000)
 
     def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
-        curator, domain = room.curator, room.domain
-        whole = curator.share_left
-        n = max(1.0, float(curator.release(Count(), COUNT_SHARE * whole).value))
+        domain = room.domain
         p = self.projection or (16 if domain.n_columns > 16 else domain.n_columns)
-        if p >= domain.n_columns:
-            return self._evolve(room, domain, room.scales, k, n, 1.0 - COUNT_SHARE, rng)
+        low = random_projection(domain, p, rng, room.scales) if p < domain.n_columns else domain
+        return self._paper(room, low, k, rng) if self.preset == "paper" else self._refined(room, low, k, rng)
 
-        low = random_projection(domain, p, rng, room.scales)
-        found = self._evolve(room, low, None, k, n, 1.0 - COUNT_SHARE - LIFT_SHARE, rng)
-        lift = CellMoments(Nearest(found.centres, low), domain, room.scales)
-        middle = np.tile(domain.centre, (k, 1))
-        return cell_means(curator.release(lift, LIFT_SHARE * whole), domain.centre, domain, otherwise=middle)
-
-    def _evolve(
-        self,
-        room: Room,
-        domain: Any,
-        scales: np.ndarray | None,
-        k: int,
-        n: float,
-        share: float,
-        rng: np.random.RandomState,
-    ) -> CellMeans:
-        steps = max(1, round(4 * domain.n_columns**0.5 * min(max(1.0, self.epsilon), MOST_EPSILON)))
-        each = (
-            share * room.curator.share_left / (share + (LIFT_SHARE if isinstance(domain, Projected) else 0.0)) / steps
-        )
-        wanted = n / 5 if self.preset == "paper" else min(n**0.5, 160.0)
-        variations = int(min(max(wanted, 4.0), MOST_CANDIDATES / k))
-        unit = np.ones(domain.n_columns) if scales is None else scales
-        population = uniform_points(domain, k * (variations + 1), rng)
-        groups = None
+    def _paper(self, room: Room, low: Box | Ball | Projected, k: int, rng: np.random.RandomState) -> CellMeans:
+        curator, domain, whole = room.curator, room.domain, room.curator.share_left
+        n = max(1.0, float(curator.release(Count(), COUNT_SHARE * whole).value))
+        projected, d = isinstance(low, Projected), low.n_columns
+        scales = None if projected else room.scales
+        share = curator.share_left - (LIFT_SHARE * whole if projected else 0.0)
+        steps = max(1, round(4 * d**0.5 * min(max(1.0, self.epsilon), MOST_EPSILON)))
+        variations = int(min(max(n / 5, 4.0), MOST_CANDIDATES / k))
+        population = uniform_points(low, k * (variations + 1), rng)
         for _ in range(steps):
-            cells: Nearest | TwoLevel = Nearest(population, domain, scales)
-            if groups is not None and self.preset == "default":
-                cells = TwoLevel(population, groups, domain, scales)
-            votes = room.curator.release(NearestVotes(cells), each)
+            votes = curator.release(NearestVotes(Nearest(population, low, scales)), share / steps)
             noise = float(votes.stderr.max())
-            kept = keep_top_mass(votes.value, n)
-            centres, labels = weighted_kmeans(population / unit, kept, k, rng)
-            centres = centres * unit
-            best = vote_means(population, labels, kept, noise, centres)
-            if np.square(votes.value).sum() < 2.0 * len(population) * noise**2:
+            found = elect(population, keep_top_mass(votes.value, n), k, scales, noise, rng)
+            if np.square(found.votes).sum() < n * noise**2:
                 variations = max(4, variations // 2)
-            moved = centres[:, None] + STEP * domain.half * levy_flights((k, variations, domain.n_columns), rng)
-            population = np.vstack([centres, domain.clip(moved.reshape(-1, domain.n_columns))])
-            groups = np.concatenate([np.arange(k), np.repeat(np.arange(k), variations)])
-        return best
+            flights = STEP * low.half * levy_flights((k, variations, d), rng)
+            population = np.vstack([found.at, low.clip((found.at[:, None] + flights).reshape(-1, d))])
+        if not isinstance(low, Projected):
+            return found.means()
+        moments = CellMoments(Nearest(found.at, low), domain, room.scales)
+        middle = np.tile(domain.centre, (k, 1))
+        return cell_means(curator.release(moments, curator.share_left), domain.centre, domain, otherwise=middle)
+
+    def _refined(self, room: Room, low: Box | Ball | Projected, k: int, rng: np.random.RandomState) -> CellMeans:
+        curator, domain, whole = room.curator, room.domain, room.curator.share_left
+        frame = Frame(domain, room.scales)
+        root = release_root(curator, FIRST_SHARE * whole, frame, longest_record(domain, room.scales))
+        if isinstance(low, Projected):
+            shape, scales = (low.matrix @ root.mean[0], np.square(low.matrix) @ root.variance[0]), None
+            found = vote(curator, VOTES_SHARE * whole, low, scales, k, float(root.count[0]), shape, rng)
+            centres = lift(found, low, root)
+        else:
+            shape, scales = (frame.outside(root.mean[0]), root.variance[0] * room.scales**2), room.scales
+            found = vote(curator, VOTES_SHARE * whole, low, scales, k, float(root.count[0]), shape, rng)
+            centres = found.centres(frame)
+        steps = affordable_steps(curator, frame, root, k, whole)
+        refined = refine(curator, curator.share_left, steps, frame, centres, -frame.half, frame.half)
+        at = domain.clip(frame.outside(refined.centres))
+        return replace(refined, centres=at, stderr=refined.stderr * room.scales)
+
+
+def vote(
+    curator: Curator,
+    share: float,
+    domain: Box | Ball | Projected,
+    scales: np.ndarray | None,
+    k: int,
+    n: float,
+    shape: tuple[np.ndarray, np.ndarray],
+    rng: np.random.RandomState,
+) -> "Found":
+    """Let records vote for points of the mean and variance `shape`, then for variations of the winners."""
+    d, variations = domain.n_columns, int(min(max(n**0.5, 4.0), MOST_VARIATIONS, max(MOST_CANDIDATES / k, 1)))
+    steps = int(np.clip(round(n / k / float(curator.stderr(Count(), share)) / VOTE_NOISE), 1, MOST_VOTES))
+
+    def ask(cells: Nearest | TwoLevel, expected: np.ndarray) -> Found:
+        votes = curator.release(NearestVotes(cells), share / steps)
+        noise = float(votes.stderr.max())
+        return elect(cells.centres, keep_top_mass(drawn_to(expected, votes.value, noise), n), k, scales, noise, rng)
+
+    mean, variance = shape
+    population = domain.clip(mean + np.sqrt(variance) * rng.standard_normal((k * (variations + 1), d)))
+    found = ask(Nearest(population, domain, scales), np.full(len(population), n / len(population)))
+    groups = np.concatenate([np.arange(k), np.repeat(np.arange(k), variations)])
+    for _ in range(steps - 1):
+        flights = np.sqrt(found.spread())[:, None] * levy_flights((k, variations, d), rng)
+        population = np.vstack([found.at, domain.clip((found.at[:, None] + flights).reshape(-1, d))])
+        found = ask(TwoLevel(population, groups, domain, scales), found.sizes()[groups] / (variations + 1))
+    return found
+
+
+def elect(
+    population: np.ndarray,
+    votes: np.ndarray,
+    k: int,
+    scales: np.ndarray | None,
+    noise: float,
+    rng: np.random.RandomState,
+) -> "Found":
+    """Run weighted k-means on a population, in the metric of the scales."""
+    unit = np.ones(population.shape[1]) if scales is None else scales
+    centres, labels = weighted_kmeans(population / unit, votes, k, rng)
+    return Found(population, votes, labels, centres * unit, noise)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A population, the votes that were kept, the centre each point belongs to, the centres, and a vote's noise."""
+
+    population: np.ndarray
+    votes: np.ndarray
+    labels: np.ndarray
+    at: np.ndarray
+    noise: float
+
+    def means(self) -> CellMeans:
+        """The centres as they are."""
+        return vote_means(self.population, self.labels, self.votes, self.noise, self.at)
+
+    def sizes(self) -> np.ndarray:
+        """Votes of each centre's points."""
+        return np.bincount(self.labels, self.votes, len(self.at))
+
+    def spread(self) -> np.ndarray:
+        """Variance of each centre's points, per column."""
+        return with_variances(self.at, self.population, self.votes, self.labels).variance
+
+    def centres(self, frame: Frame) -> Centres:
+        """The centres with their weights and variances, in a frame: what the steps need to clip by."""
+        points = (self.population - frame.domain.centre) / frame.scales
+        return with_variances((self.at - frame.domain.centre) / frame.scales, points, self.votes, self.labels)
+
+
+def lift(found: Found, low: Projected, root: Leaf) -> Centres:
+    """Give projected centres the other directions: the mean of everything.
+
+    The projection is onto orthogonal directions, so that a record's nearest centre stays the same. Of the variance of
+    everything, a cluster has the part that it has in the projection.
+    """
+    inside = with_variances(found.at, found.population, found.votes, found.labels)
+    mean, variance = root.mean[0], root.variance[0]
+    at = mean + (found.at - low.matrix @ mean) @ low.matrix
+    part = inside.variance.sum(axis=1, keepdims=True) / (np.square(low.matrix) @ variance).sum()
+    return Centres(at, np.minimum(part, 1.0) * variance, inside.weight)

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from knoll.cluster.means import CellMeans
 from knoll.cluster.moment_tree import HALF_MEAN, HALF_VARIANCE, Leaf
-from knoll.cluster.shape import Asking, ellipsoid
+from knoll.cluster.shape import Asking, effective, ellipsoid
 from knoll.privacy import Curator
 from knoll.queries import Frame, Nearest
 
@@ -19,6 +19,7 @@ POINTS, RESTARTS = 4000, 10
 KEEP_NOISE = 2.0  # leaves below this many standard errors are left out of the synthetic points
 SWAP = 2.0  # swap centres if the split gains this many times what the merge costs
 MAX_BOOST = 4.0
+STEPS, MOST_STEPS = 0.3, 10
 
 
 @dataclass
@@ -61,7 +62,12 @@ def solve(points: np.ndarray, weights: np.ndarray, k: int, rng: np.random.Random
     restarts = RESTARTS if k * points.shape[1] <= 2000 else 2
     with threadpool_limits(1):
         fitted = NonprivateKMeans(k, n_init=restarts, random_state=rng).fit(points, sample_weight=weights)
-    at, labels = fitted.cluster_centers_, fitted.labels_
+    return with_variances(fitted.cluster_centers_, points, weights, fitted.labels_)
+
+
+def with_variances(at: np.ndarray, points: np.ndarray, weights: np.ndarray, labels: np.ndarray) -> Centres:
+    """Return centres with the weights and variances of the points that belong to them, small ones' drawn to all's."""
+    k = len(at)
     weight = np.maximum(np.bincount(labels, weights, k), 1e-9)
     squares = np.zeros(at.shape)
     np.add.at(squares, labels, weights[:, None] * (points - at[labels]) ** 2)
@@ -136,3 +142,10 @@ def swap(centres: Centres, visible: np.ndarray, last: np.ndarray) -> None:
         variance[j] = variance[wide]
         weight[wide] = weight[j] = weight[wide] / 2
         last[[wide, i, j]] = 0.0
+
+
+def affordable_steps(curator: Curator, frame: Frame, root: Leaf, k: int, whole: float) -> int:
+    """Lloyd steps that the noise allows: few for small clusters in many dimensions."""
+    resolution = root.count[0] * (STEP.count**2 + 1 + STEP.squares**2) ** 0.5 / STEP.noise(curator, frame, whole) / k
+    dims = float(effective(np.sqrt(root.variance[0])))
+    return int(np.clip(round(STEPS * resolution / dims**0.5), 1, MOST_STEPS))

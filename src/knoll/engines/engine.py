@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
+from itertools import chain, islice
 from typing import Any, Literal
 
 import numpy as np
@@ -100,10 +101,15 @@ def _in_threads(
     work: Callable[[Floats], Integers], blocks: Iterator[tuple[Floats, float]]
 ) -> Iterator[tuple[Integers, float]]:
     """Yield the totals of blocks in order, a few of them summed at once: numpy leaves the interpreter to others."""
+    blocks = iter(blocks)
+    ahead = list(islice(blocks, 2))
+    if len(ahead) == 1:  # starting a thread takes longer than summing a small table
+        yield work(ahead[0][0]), ahead[0][1]
+        return
     workers = min(os.cpu_count() or 1, _MOST_THREADS)
     with ThreadPoolExecutor(workers, thread_name_prefix="knoll-sum") as pool:
         waiting: deque[tuple[Future[Integers], float]] = deque()
-        for rows, done in blocks:
+        for rows, done in chain(ahead, blocks):
             waiting.append((pool.submit(work, rows), done))
             if len(waiting) > workers:
                 part, fraction = waiting.popleft()

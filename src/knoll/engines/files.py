@@ -52,7 +52,7 @@ class FileEngine(Engine):
         if user is not None and not isinstance(user, str):
             raise DataError(f"the column of user ids in a file needs a name, not {user!r}")
         self._user: str | None = user
-        header = self._open(None).schema.names
+        header = self._header()
         if self._format == "csv" and header and all(_is_number(name) for name in header if name):
             raise DataError(
                 "the first line of the file holds numbers, not column names: add a header line, else its first record "
@@ -107,7 +107,7 @@ class FileEngine(Engine):
                 part = batch.slice(start, BLOCK_ROWS)
                 seen += part.num_rows
                 users = None if self._user is None else self._read_safely(_as_text, part.column(self._user))
-                yield self._doubles(part), users, min(1.0, seen * per_row / whole)
+                yield self._read_safely(self._doubles, part), users, min(1.0, seen * per_row / whole)
 
     def _doubles(self, batch: Any) -> np.ndarray:
         """Copy the feature columns of a batch into rows of doubles; nulls become NaN."""
@@ -139,6 +139,10 @@ class FileEngine(Engine):
             kind = pa.dataset.ParquetFileFormat(default_fragment_scan_options=paged)
         return self._read_safely(lambda: pa.dataset.dataset([str(file) for file in self._files], format=kind))
 
+    def _header(self) -> list[str]:
+        """Return the names of all columns."""
+        return self._read_safely(lambda: self._open(None).schema.names)
+
     @property
     def _compressed(self) -> bool:
         return any(file.suffix in (".gz", ".bz2", ".zst") for file in self._files)
@@ -147,14 +151,20 @@ class FileEngine(Engine):
         """Call into Arrow; turn its errors, which may quote values, into ours, which do not."""
         try:
             return call(*args)
-        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        except UnicodeDecodeError:
+            raise DataError(f"{self._where} holds text that is not UTF-8 (column names?); save it as UTF-8") from None
+        except (pa.ArrowException, OSError) as error:
             raise DataError(self._explain(str(error))) from None
 
+    @property
+    def _where(self) -> str:
+        return self._files[0].name if len(self._files) == 1 else "the files"
+
     def _explain(self, message: str) -> str:
-        where = self._files[0].name if len(self._files) == 1 else "the files"
+        where = self._where
         if "conversion error" in message.lower():
             named = re.match(r"In CSV column #(\d+)", message)
-            names = self._open(None).schema.names if named else []
+            names = self._header() if named else []
             number = int(named.group(1)) if named else 0
             which = f"column {names[number]!r}" if number < len(names) else "a column"
             return f"{which} of {where} holds something that is not a number; choose other columns, or clean it"
@@ -162,6 +172,10 @@ class FileEngine(Engine):
             return f"{where} is empty"
         if "columns, got" in message:
             return f"a line of {where} has another number of fields than its header"
+        if "nvalid UTF" in message:
+            return f"{where} holds text that is not UTF-8; save it as UTF-8"
+        if "nsupported cast" in message or "ncompatible types" in message or "nable to merge" in message:
+            return "the files do not agree on what a column holds (numbers in one, something else in another)"
         if "Permission denied" in message:
             return f"{where} cannot be opened: permission denied"
         return f"{where} cannot be read as {self._format}: it is damaged, truncated or something else"

@@ -1,5 +1,8 @@
 """Gaussian mixtures from released moments."""
 
+from knoll.mixture.central import GaussianMixture
+from knoll.mixture.em import EMGaussianMixture
+from knoll.mixture.hard_em import HardEMGaussianMixture
 from knoll.mixture.mixture import Mixture
 
-__all__ = ["Mixture"]
+__all__ = ["EMGaussianMixture", "GaussianMixture", "HardEMGaussianMixture", "Mixture"]

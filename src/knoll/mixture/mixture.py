@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.utils import check_random_state
 
-from knoll.privacy import DataError
+from knoll.privacy.errors import DataError
 
 _ENTRIES = 2**23  # numbers held at once while evaluating: points x components x columns
 
@@ -79,7 +79,8 @@ class Mixture:
         width = np.sqrt(np.broadcast_to(np.asarray(floor, dtype=np.float64), np.shape(means)[1:]))
         scaled = np.asarray(covariances, dtype=np.float64) / np.multiply.outer(width, width)
         values, vectors = np.linalg.eigh((scaled + scaled.transpose(0, 2, 1)) / 2)
-        lifted = (vectors * np.maximum(values, 1.0)[:, None, :]) @ vectors.transpose(0, 2, 1)
+        least = np.maximum(1.0, 1e-12 * values[:, -1:])  # so that rounding leaves it positive definite
+        lifted = (vectors * np.maximum(values, least)[:, None, :]) @ vectors.transpose(0, 2, 1)
         lifted = (lifted + lifted.transpose(0, 2, 1)) / 2
         return cls(onto_simplex(weights), means, lifted * np.multiply.outer(width, width))
 

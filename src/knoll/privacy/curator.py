@@ -13,6 +13,8 @@ sum to at most one. All else that an estimator does is post-processing of releas
 """
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 import numpy as np
@@ -93,12 +95,22 @@ class Curator:
         self._dataset = self._ledger.dataset or dataset
         self._estimator = estimator
         self._entries: tuple[Entry, ...] = ()
+        self._kept = 0.0
         self._fit: int | None = None
 
     @property
     def share_left(self) -> float:
-        """Fraction of the budget that is not spent."""
-        return max(0.0, 1.0 - math.fsum(entry.share for entry in self._entries))
+        """Fraction of the budget that is neither spent nor kept back."""
+        return max(0.0, 1.0 - self._kept - math.fsum(entry.share for entry in self._entries))
+
+    @contextmanager
+    def keeping(self, share: float) -> Iterator[None]:
+        """Keep a share of the budget back while a method runs that spends all it finds."""
+        before, self._kept = self._kept, self._kept + share
+        try:
+            yield
+        finally:
+            self._kept = before
 
     def __enter__(self) -> "Curator":
         """Reserve the whole budget in the ledger, or refuse before anything is spent."""
@@ -132,7 +144,10 @@ class Curator:
         """
         source = noise_source.get()
         entry = self._plan(query, share, source)
-        total = self._rows.aggregate(query)
+        try:
+            total = self._rows.aggregate(query)
+        except MemoryError as error:
+            raise MemoryError(f"not enough memory to sum {query.name!r}; nothing was released by it") from error
         self._ledger.record(self._begun(), line_now(self._dataset, self._estimator, self._budget, entry))
         self._entries += (entry,)
         noisy = source.perturb(total * query.weights, self._budget.law, entry.scale)
@@ -171,7 +186,7 @@ class Curator:
         """Calibrate a release and refuse it if it cannot be afforded or computed. Looks at no record."""
         if not 0.0 < share <= 1.0:
             raise PrivacyError(f"share={share!r} of {query.name!r} is outside (0, 1]")
-        if math.fsum([*(entry.share for entry in self._entries), share]) > 1.0 + _ROUNDING:
+        if math.fsum([*(entry.share for entry in self._entries), self._kept, share]) > 1.0 + _ROUNDING:
             raise BudgetExceededError(
                 f"{query.name!r} asks for {share:.4g} of the budget, and {self.share_left:.4g} is left"
             )

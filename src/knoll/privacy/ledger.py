@@ -7,8 +7,14 @@ what it did not spend is free again when it ends. A fit that was killed leaves i
 errs on the safe side, until `settle` (knoll ledger settle) says that nothing is running. The database uses a
 rollback journal with ``synchronous = EXTRA``: when `record` returns, the entry survives a crash of the process, the
 system or the power. The order of entries is their number, never their clock.
+
+Every entry carries a seal, a hash of itself and of the seal before it; a cap carries one of itself. They are verified,
+and the database's own structure with them, when a ledger is opened and when a fit begins: a file that lost or changed
+an entry is refused, never read as if less had been spent. (Seals tell damage, not malice: who may write the file may
+seal anything.)
 """
 
+import hashlib
 import os
 import sqlite3
 import threading
@@ -16,6 +22,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
@@ -27,18 +34,18 @@ from knoll.privacy.released import Entry
 
 UNNAMED = "unnamed data"
 _APPLICATION_ID = 0x6B6E6F6C  # "knol", in the database header
-_SCHEMA_VERSION = 2
+_SCHEMA_VERSION = 3
 _SCHEMA = """
 CREATE TABLE releases (
   id INTEGER PRIMARY KEY, time REAL NOT NULL, dataset TEXT NOT NULL, estimator TEXT NOT NULL, query TEXT NOT NULL,
   shape TEXT NOT NULL, share REAL NOT NULL, law TEXT NOT NULL, sensitivity REAL NOT NULL, scale REAL NOT NULL,
   mu_squared REAL NOT NULL, epsilon REAL NOT NULL, delta REAL NOT NULL, relation TEXT NOT NULL, unit TEXT NOT NULL,
-  noise TEXT NOT NULL, private INTEGER NOT NULL, budget_delta REAL NOT NULL, fit INTEGER NOT NULL);
+  noise TEXT NOT NULL, private INTEGER NOT NULL, budget_delta REAL NOT NULL, fit INTEGER NOT NULL, seal TEXT NOT NULL);
 CREATE TABLE fits (
   id INTEGER PRIMARY KEY, dataset TEXT NOT NULL, relation TEXT NOT NULL, unit TEXT NOT NULL, running INTEGER NOT NULL,
   mu_squared REAL NOT NULL, epsilon REAL NOT NULL);
 CREATE INDEX releases_by_dataset ON releases (dataset);
-CREATE TABLE caps (dataset TEXT PRIMARY KEY, epsilon REAL NOT NULL, delta REAL NOT NULL);
+CREATE TABLE caps (dataset TEXT PRIMARY KEY, epsilon REAL NOT NULL, delta REAL NOT NULL, seal TEXT NOT NULL);
 """
 
 
@@ -150,6 +157,7 @@ class FileLedger:
         """Reserve the whole budget of a fit, or refuse it before it spends anything; return the number of the fit."""
         cost = budget.cost(1.0)
         with self._transaction() as db:
+            self._verify(db)
             other = db.execute(
                 "SELECT relation, unit FROM fits WHERE dataset = ? AND (relation, unit) != (?, ?)",
                 (dataset, relation, unit),
@@ -174,7 +182,9 @@ class FileLedger:
         row += [entry.noise, int(entry.private), line.budget_delta, fit]
         with self._transaction() as db:
             _check_cap(db, line.dataset, cost, besides=fit)
-            db.execute(f"INSERT INTO releases VALUES (NULL{', ?' * len(row)})", row)
+            last = db.execute("SELECT seal FROM releases ORDER BY id DESC LIMIT 1").fetchone()
+            sealed = [*row, _seal(row, last[0] if last else "")]
+            db.execute(f"INSERT INTO releases VALUES (NULL{', ?' * len(sealed)})", sealed)
 
     def end(self, fit: int) -> None:
         """Give back what a fit reserved and did not spend."""
@@ -195,7 +205,8 @@ class FileLedger:
                     f"{dataset!r} has already spent epsilon = {spent:.6g} at delta = {cap.delta:g}; "
                     f"a cap of {cap.epsilon:g} cannot be kept"
                 )
-            db.execute("INSERT OR REPLACE INTO caps VALUES (?, ?, ?)", (dataset, cap.epsilon, cap.delta))
+            row = [dataset, cap.epsilon, cap.delta]
+            db.execute("INSERT OR REPLACE INTO caps VALUES (?, ?, ?, ?)", [*row, _seal(row)])
 
     def spend(self, dataset: str) -> Spend:
         """Return what a dataset has spent over all fits, as one (epsilon, delta)."""
@@ -226,7 +237,7 @@ class FileLedger:
 
     def _create(self) -> None:
         """Put a complete new ledger in place in one step, or check the one that is there."""
-        if not self.path.exists():
+        if not _there(self.path):
             draft = self.path.with_name(f".{self.path.name}.{os.getpid()}-{threading.get_ident()}.new")
             try:
                 with closing(sqlite3.connect(draft, isolation_level=None)) as db:
@@ -247,14 +258,23 @@ class FileLedger:
                     f"{self.path} is not a knoll ledger of version {_SCHEMA_VERSION} (or was emptied: restore it from "
                     "a backup, never start afresh under the same name)"
                 )
-            damage = db.execute("PRAGMA quick_check(1)").fetchone()[0]
-            if damage != "ok":
-                raise LedgerError(f"{self.path} is damaged ({damage}); restore it from a backup, never start afresh")
+            self._verify(db)
+
+    def _verify(self, db: sqlite3.Connection) -> None:
+        """Refuse a damaged file: its structure, every entry and every cap must be as they were written."""
+        intact = db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok" and _schema(db) == _schema_as_written()
+        before = ""
+        for number, (place, *row, seal) in enumerate(db.execute("SELECT * FROM releases ORDER BY id"), start=1):
+            intact = intact and place == number and seal == _seal(row, before)
+            before = seal
+        intact = intact and all(seal == _seal(row) for *row, seal in db.execute("SELECT * FROM caps"))
+        if not intact:
+            raise LedgerError(f"{self.path} is damaged; restore it from a backup, never start afresh")
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """One immediate transaction on a connection of its own, so that forks and threads share nothing."""
-        if not self.path.exists():
+        if not _there(self.path):
             raise LedgerError(f"{self.path} has gone; restore it from a backup")
         try:
             with closing(sqlite3.connect(self.path, timeout=60.0, isolation_level=None)) as db:
@@ -266,8 +286,16 @@ class FileLedger:
                     db.execute("ROLLBACK")
                     raise
                 db.execute("COMMIT")
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeError) as error:  # damaged names in the schema are not text
             raise LedgerError(f"cannot use the ledger {self.path}: {error}; nothing was released") from error
+
+
+def _there(path: Path) -> bool:
+    """Whether the ledger exists; a folder that may not be looked into is an error, not an absence."""
+    try:
+        return path.exists()
+    except OSError as error:
+        raise LedgerError(f"cannot use the ledger {path}: {error}; nothing was released") from error
 
 
 def open_ledger(ledger: "Ledger | str | PathLike[str] | None") -> Ledger:
@@ -282,6 +310,24 @@ def open_ledger(ledger: "Ledger | str | PathLike[str] | None") -> Ledger:
 def line_now(dataset: str, estimator: str, budget: Budget, entry: Entry) -> Line:
     """Return a ledger line for a release that is about to happen."""
     return Line(time.time(), dataset, estimator, budget.delta, entry)
+
+
+def _schema(db: sqlite3.Connection) -> list[Any]:
+    """Return the definitions of all tables and indices."""
+    return db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name").fetchall()
+
+
+@cache
+def _schema_as_written() -> list[Any]:
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(_SCHEMA)
+        return _schema(db)
+
+
+def _seal(row: list[Any], before: str = "") -> str:
+    """Return the hash of a row, numbers as the doubles that the database keeps, and of the seal before it."""
+    plain = [float(value) if isinstance(value, int | float) else value for value in row]
+    return hashlib.sha256(repr((before, plain)).encode()).hexdigest()
 
 
 def _check_cap(db: sqlite3.Connection, dataset: str, cost: Cost, besides: int = 0) -> None:

@@ -2,9 +2,9 @@
 
 import html
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -155,13 +155,40 @@ class Privacy:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Privacy":
-        """Rebuild a statement from `to_dict`'s dictionary."""
+        """Rebuild a statement from `to_dict`'s dictionary; a ValueError if it is none."""
         releases = tuple(
-            Entry(**{**entry, "shape": tuple(entry["shape"]), "cost": Cost(**entry["cost"])})
+            _checked(Entry(**{**entry, "shape": tuple(entry["shape"]), "cost": _checked(Cost(**entry["cost"]))}))
             for entry in data["releases"]
         )
-        rest = {"spent": Cost(**data["spent"]), "assumed_public": tuple(data["assumed_public"])}
-        return cls(**{**data, **rest, "releases": releases})
+        rest = {"spent": _checked(Cost(**data["spent"])), "assumed_public": tuple(data["assumed_public"])}
+        statement = _checked(cls(**{**data, **rest, "releases": releases}))
+        Budget(statement.epsilon, statement.delta)
+        Relation.parse(statement.relation)
+        return statement
+
+
+_LARGEST = 1e15  # of any number in a statement: no fit comes near it
+Part = TypeVar("Part", Cost, Entry, Privacy)
+
+
+def _checked(part: Part) -> Part:
+    """Return a part of a statement if every field holds what it should, else raise a ValueError."""
+    for field_ in fields(part):
+        value = getattr(part, field_.name)
+        good = True
+        if field_.type is float:
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            least = 1e-300 if field_.name in ("scale", "sensitivity") else 0.0
+            good = number and least <= value <= _LARGEST
+        elif field_.type in (str, bool):
+            good = isinstance(value, field_.type)
+        elif field_.name == "shape":
+            good = all(type(size) is int and 0 < size <= _LARGEST for size in value)
+        elif field_.name == "assumed_public":
+            good = all(isinstance(text, str) for text in value)
+        if not good:
+            raise ValueError(f"its privacy statement is damaged ({field_.name})")
+    return part
 
 
 def compose(releases: tuple[Entry, ...]) -> Cost:

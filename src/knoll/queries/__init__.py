@@ -1,6 +1,7 @@
 """Queries: what one record may add to a total, and how much that can change it."""
 
 from knoll.queries.cells import SplitTree
+from knoll.queries.components import ComponentMoments, Gaussians
 from knoll.queries.counts import Count
 from knoll.queries.domain import Ball, Box, Domain, domain_from
 from knoll.queries.fourier import FourierFeatures, FourierGrid, Lattice, LatticeCounts
@@ -20,11 +21,13 @@ __all__ = [
     "CellSecondMoments",
     "CellShapes",
     "ColumnHistograms",
+    "ComponentMoments",
     "Count",
     "Domain",
     "FourierFeatures",
     "FourierGrid",
     "Frame",
+    "Gaussians",
     "GridHistogram",
     "KernelSteps",
     "Lattice",

@@ -1,0 +1,282 @@
+"""Morse clustering: base against base-Morse, numbers of sub-clusters, bent shapes, speed.
+
+Protocol of the paper: every column scaled to [-1, 1] outside the boundary (bounds are public), usps reduced to three
+dimensions by t-SNE outside the boundary, sub-clusters as in its Table 1, merged to the true number of classes; labels
+are used for the adjusted Rand index alone. delta = 1e-6. emg is every fourth row of all twenty actions. Non-private:
+the same code without noise. Set KNOLL_DATA to a folder of NPZ files.
+
+    make bench-morse                     about an hour
+    make bench-morse ARGS=--quick        a few minutes, bent shapes and speed only
+    make bench-morse ARGS="--only table2 --runs 20"
+"""
+
+import argparse
+import json
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from common import RESULTS, median_seconds, write
+from data import folder
+from matplotlib.figure import Figure
+from rich.progress import track
+from sklearn.datasets import make_circles, make_moons
+from sklearn.decomposition import PCA
+from sklearn.manifold import TSNE
+from sklearn.metrics import adjusted_rand_score
+
+import knoll
+from knoll.mixture import Mixture
+from knoll.morse import landscape
+from knoll.testing import zero_noise
+
+EPSILONS = (0.5, 1.0, 2.0, 5.0, 10.0)
+# name -> file, classes, sub-clusters (Table 1 of the paper)
+SETS = {
+    "shuttle": ("shuttle", 7, 12), "emg": ("emg_100k", 20, 30), "magic": ("magic", 2, 6), "sloan": ("sloan_all", 3, 6),
+    "pulsar": ("pulsar", 2, 6), "usps": ("usps", 10, 13),
+}  # fmt: skip
+BASES = ("HardEMGaussianMixture", "Lloyd", "Cubes", "LSHTree", "PEMeans", "KMeans")
+PAPER = {
+    "pulsar": {10.0: 0.754, 5.0: 0.694, 2.0: 0.689, 1.0: 0.561},
+    "magic": {10.0: 0.259, 5.0: 0.217, 2.0: 0.083, 1.0: 0.040},
+}
+
+
+def load(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows scaled to [-1, 1] and labels."""
+    stem = SETS[name][0]
+    where = folder()
+    if where is None or not (where / f"{stem}.npz").exists():
+        raise SystemExit(f"{stem}.npz is not in KNOLL_DATA")
+    data = np.load(where / f"{stem}.npz")
+    X, y = data["X"].astype(float), data["y"]
+    if name == "emg":
+        X, y = X[::4], y[::4]
+    if name == "usps":
+        X, y = three_dimensions(X[:7291]), y[:7291]
+    low, high = X.min(axis=0), X.max(axis=0)
+    return 2 * (X - low) / np.where(high > low, high - low, 1.0) - 1, y
+
+
+def three_dimensions(X: np.ndarray) -> np.ndarray:
+    """Reduce by t-SNE; kept in the temporary folder, as it takes minutes."""
+    kept = Path(tempfile.gettempdir()) / "knoll-usps-tsne.npz"
+    if not kept.exists():
+        print("t-SNE of usps: some minutes ...", flush=True)
+        reduced = TSNE(3, random_state=0, init="pca").fit_transform(PCA(30, random_state=0).fit_transform(X))
+        np.savez(kept, X=reduced)
+    return np.load(kept)["X"].astype(float)
+
+
+def fitted(base: str, k: int, **options):
+    name = "n_components" if base.endswith("Mixture") else "n_clusters"
+    return getattr(knoll, base)(**{name: k}, bounds=(-1.0, 1.0), **options)
+
+
+def pair(base: str, X, y, k: int, sub: int, **options) -> tuple[float, float]:
+    """Rand index of a base with k clusters, and of its sub-clusters merged to k, at the same budget."""
+    plain = fitted(base, k, **options).fit(X).predict(X)
+    morse = knoll.MorseClustering(k, base=getattr(knoll, base)(), n_subclusters=sub, bounds=(-1.0, 1.0), **options)
+    return adjusted_rand_score(y, plain), adjusted_rand_score(y, morse.fit(X).predict(X))
+
+
+def compare(names, bases, runs: int) -> dict:
+    """Base against base-Morse in all cells; runs x epsilons x 2, and without noise."""
+    found = {}
+    for name in names:
+        X, y = load(name)
+        _, k, sub = SETS[name]
+        for base in track(bases, description=name):
+            scores = [
+                [pair(base, X, y, k, sub, epsilon=epsilon, random_state=run) for epsilon in EPSILONS]
+                for run in range(runs)
+            ]
+            with zero_noise():
+                free = pair(base, X, y, k, sub, epsilon=10.0, random_state=0)
+            found[f"{name} {base}"] = {"scores": scores, "non-private": free}
+            means = np.mean(scores, axis=0)
+            print(
+                name,
+                base,
+                *(f"{e:g}: {b:.3f} -> {m:.3f}" for e, (b, m) in zip(EPSILONS, means, strict=True)),
+                flush=True,
+            )
+            (RESULTS / "morse-scores.json").write_text(json.dumps(found) + "\n")
+    return found
+
+
+def report_compare(found: dict, runs: int) -> None:
+    rows, higher, gains = [], [], []
+    for cell, values in found.items():
+        means = np.mean(values["scores"], axis=0)
+        name, base = cell.split()
+        row = {"dataset": name, "base": base}
+        row |= {f"eps {e:g}": f"{b:.3f} -> {m:.3f}" for e, (b, m) in zip(EPSILONS, means, strict=True)}
+        free = values["non-private"]
+        rows.append(row | {"no noise": f"{free[0]:.3f} -> {free[1]:.3f}"})
+        for epsilon, (b, m) in zip(EPSILONS, means, strict=True):
+            if epsilon >= 1:
+                higher.append(m > b)
+                gains += [m - b] if b > 0.1 else []
+    write("morse", f'make bench-morse ARGS="--only compare --runs {runs}"', rows)
+    line = (
+        f"Morse is above its base in {np.mean(higher):.0%} of {len(higher)} cells with epsilon >= 1; mean gain where "
+        f"the base is above 0.1: {np.mean(gains):+.3f} ({len(gains)} cells)."
+    )
+    print(line)
+    with open(RESULTS / "morse.md", "a") as file:
+        file.write("\n" + line + "\n")
+    draw(found, RESULTS / "morse.png")
+
+
+def draw(found: dict, path: Path) -> None:
+    names = list(dict.fromkeys(cell.split()[0] for cell in found))
+    bases = list(dict.fromkeys(cell.split()[1] for cell in found))
+    figure = Figure(figsize=(2.6 * len(names), 2.2 * len(bases)), layout="constrained")
+    grid = figure.subplots(len(bases), len(names), squeeze=False, sharex=True)
+    for i, base in enumerate(bases):
+        for j, name in enumerate(names):
+            axes, values = grid[i, j], found[f"{name} {base}"]
+            means = np.mean(values["scores"], axis=0)
+            for column, colour, label in ((0, "tab:grey", "base"), (1, "tab:blue", "base-Morse")):
+                axes.plot(EPSILONS, means[:, column], marker="o", ms=3, color=colour, label=label)
+                axes.axhline(values["non-private"][column], color=colour, ls=":", lw=1)
+            axes.set_xscale("log")
+            axes.set_xticks(EPSILONS, [f"{e:g}" for e in EPSILONS])
+            axes.minorticks_off()
+            if i == 0:
+                axes.set_title(name)
+            if j == 0:
+                axes.set_ylabel(base.replace("GaussianMixture", ""))
+    grid[0, 0].legend(fontsize=7, frameon=False)
+    figure.supxlabel("epsilon")
+    figure.supylabel("adjusted Rand index (dotted: without noise)")
+    figure.savefig(path, dpi=110)
+
+
+def table2(runs: int) -> None:
+    """Number of sub-clusters on pulsar and magic, beside the paper's own figures."""
+    rows = []
+    for name in ("pulsar", "magic"):
+        X, y = load(name)
+        for base in ("HardEMGaussianMixture", "KMeans"):
+            for epsilon in (10.0, 5.0, 2.0, 1.0):
+                row = {"dataset": name, "base": base, "epsilon": f"{epsilon:g}", "paper, 6": PAPER[name][epsilon]}
+                for sub in (6, 10, 15, 20):
+                    scores = [
+                        adjusted_rand_score(
+                            y,
+                            knoll.MorseClustering(
+                                2, base=getattr(knoll, base)(), n_subclusters=sub, bounds=(-1.0, 1.0), epsilon=epsilon,
+                                random_state=run,
+                            ).fit(X).predict(X),
+                        )
+                        for run in range(runs if sub == 6 else max(1, runs // 4))
+                    ]  # fmt: skip
+                    row[f"{sub} sub-clusters"] = (
+                        f"{np.mean(scores):.3f} ± {1.96 * np.std(scores) / len(scores) ** 0.5:.3f}"
+                    )
+                rows.append(row)
+                print(row, flush=True)
+                write("morse-subclusters", f'make bench-morse ARGS="--only table2 --runs {runs}"', rows)
+
+
+def spirals(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Two arms of one and a half turns."""
+    rng = np.random.default_rng(seed)
+    y, t = rng.integers(0, 2, n), np.sqrt(rng.uniform(0.04, 1, n))
+    angle = 2 * np.pi * (1.5 * t + y / 2)
+    return np.column_stack([t * np.cos(angle), t * np.sin(angle)]) + 0.03 * rng.normal(size=(n, 2)), y
+
+
+SHAPES = {
+    "two moons": (lambda n, seed: make_moons(n, noise=0.06, random_state=seed), ([-1.5, -1.0], [2.5, 1.5]), None),
+    "two rings": (lambda n, seed: make_circles(n, noise=0.05, factor=0.5, random_state=seed), (-1.3, 1.3), None),
+    "spirals": (spirals, (-1.3, 1.3), 2),
+}
+
+
+def shapes(runs: int) -> None:
+    """Bent shapes in the plane, n = 5,000, epsilon = 2."""
+    rows, pictures = [], []
+    for name, (make, bounds, k) in SHAPES.items():
+        scores, counts, against = [], [], []
+        for run in range(runs):
+            X, y = make(5000, run)
+            model = knoll.MorseClustering(k, epsilon=2.0, bounds=bounds, random_state=run).fit(X)
+            scores.append(adjusted_rand_score(y, model.predict(X)))
+            counts.append(model.n_clusters_)
+            plain = knoll.KMeans(2, epsilon=2.0, bounds=bounds, random_state=run).fit(X)
+            against.append(adjusted_rand_score(y, plain.predict(X)))
+        row = {"shape": name, "k": "unknown" if k is None else k, "runs": runs, "ARI": f"{np.mean(scores):.3f}"}
+        row |= {"least ARI": f"{np.min(scores):.3f}", "right k": f"{np.mean(np.array(counts) == 2):.0%}"}
+        rows.append(row | {"KMeans, k = 2": f"{np.mean(against):.3f}"})
+        pictures.append((name, model))
+    write("morse-shapes", "make bench-morse ARGS='--only shapes'", rows)
+    from knoll.plots import plot_morse
+
+    for name, model in pictures:
+        plot_morse(model, title=f"{name}: n = 5,000, epsilon = 2").savefig(
+            RESULTS / f"morse-{name.replace(' ', '-')}.png", dpi=100
+        )
+
+
+def random_mixture(k: int, d: int, spread: float, seed: int = 0) -> Mixture:
+    rng = np.random.default_rng(seed)
+    root = 0.6 * rng.normal(size=(k, d, d))
+    covariances = root @ root.transpose(0, 2, 1) + 0.15 * np.eye(d)
+    return Mixture(rng.dirichlet(np.full(k, 2.0)), rng.uniform(-spread, spread, (k, d)), covariances)
+
+
+def speed() -> None:
+    """Peaks, saddles, graph and merge tree of random mixtures."""
+    rows = []
+    for k, d, spread, repeats in (
+        (12, 9, 2.0, 5),
+        (12, 9, 5.0, 5),
+        (200, 16, 5.0, 1),
+        (200, 16, 2.0, 1),
+        (200, 2, 10.0, 1),
+    ):
+        mixture = random_mixture(k, d, spread)
+        found = landscape(mixture)
+        start = time.process_time()
+        wall = median_seconds(lambda mixture=mixture: landscape(mixture), repeats)
+        cpu = (time.process_time() - start) / (repeats + 1)
+        row = {"components": k, "dimensions": d, "means within ±": spread, "peaks": len(found.peaks)}
+        rows.append(row | {"saddles": len(found.saddles), "wall s": f"{wall:.2f}", "processor s": f"{cpu:.2f}"})
+    write("morse-speed", "make bench-morse ARGS='--only speed'", rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="bent shapes and speed, few runs")
+    parser.add_argument("--only", help="compare, table2, shapes or speed, separated by commas")
+    parser.add_argument("--runs", type=int)
+    parser.add_argument("--data", default=",".join(SETS))
+    parser.add_argument("--bases", default=",".join(BASES))
+    options = parser.parse_args()
+    parts = (
+        options.only.split(",")
+        if options.only
+        else ["shapes", "speed"] + ([] if options.quick else ["compare", "table2"])
+    )
+    warnings.simplefilter("ignore")
+    RESULTS.mkdir(exist_ok=True)
+    print("Running", ", ".join(parts), flush=True)
+    if "shapes" in parts:
+        shapes(options.runs or (3 if options.quick else 20))
+    if "speed" in parts:
+        speed()
+    if "compare" in parts:
+        runs = options.runs or 5
+        report_compare(compare(options.data.split(","), options.bases.split(","), runs), runs)
+    if "table2" in parts:
+        table2(options.runs or 20)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+"""Empirical lower bounds on epsilon: attacks that look at any estimator, or any callable, from outside.
+
+An audit runs a mechanism many times on neighbouring datasets that were chosen to hurt, and asks how well an attacker
+who knows everything else can tell them apart. What the attacker achieves is a lower bound on the privacy loss, at a
+stated confidence. A bound above the declared epsilon proves a mistake; a bound below it proves nothing, but the closer
+it comes, the more a pass means.
+
+>>> import knoll
+>>> from knoll.audit import audit
+>>> found = audit(knoll.Lloyd(2, n_steps=1, bounds=(-1, 1), epsilon=1.0), runs=60)
+>>> found.passed, found.epsilon <= 1.0
+(True, True)
+"""
+
+from knoll.audit.core import Audit, audit
+from knoll.audit.evidence import Guarantee, one_run_epsilon
+from knoll.audit.one_run import OneRun, audit_one_run
+from knoll.audit.pairs import Pair, hurtful_pairs
+from knoll.audit.picture import plot_audit
+from knoll.audit.plain import audit_release
+from knoll.audit.registry import AUDITED, make_audited
+
+__all__ = [
+    "AUDITED",
+    "Audit",
+    "Guarantee",
+    "OneRun",
+    "Pair",
+    "audit",
+    "audit_one_run",
+    "audit_release",
+    "hurtful_pairs",
+    "make_audited",
+    "one_run_epsilon",
+    "plot_audit",
+]

@@ -1,0 +1,146 @@
+"""An audit from a single run, for fits too big to repeat (Steinke, Nasr, Jagielski 2023).
+
+Many canaries, each put into the data or left out by a fair coin; one fit; a guess about the canaries of whom one is
+most sure. Who guesses better than epsilon allows has found a violation. Under add/remove the coins are independent of
+one another, so one run counts like many.
+
+The guesses come from the releases. Replaying the answers on a dataset that holds one canary alone yields what that
+canary would add to every total; replaying them on the other rows, what the rest adds. The coins are then read off the
+answers by the linear estimate of least squared error, given that the noise and the other canaries' coins blur them.
+"""
+
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from knoll.audit.core import _declared
+from knoll.audit.evidence import Guarantee, one_run_epsilon
+from knoll.audit.pairs import Pair
+from knoll.audit.runs import publish
+from knoll.privacy.errors import PrivacyError
+from knoll.privacy.noise import standard_deviation
+from knoll.testing import Transcript, recorded_noise, replayed_noise
+
+GUESSED = (0.05, 0.2, 0.5)
+"""Fractions of the canaries that are guessed, surest first; the confidence is divided among them."""
+
+
+@dataclass(frozen=True)
+class OneRun:
+    """What one run showed: `right` of `guesses` about `canaries` coins, and the lower bound on epsilon they prove."""
+
+    guarantee: Guarantee
+    confidence: float
+    canaries: int
+    guesses: int
+    right: int
+    epsilon: float
+    seconds: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether the bound stays within what was declared."""
+        return self.epsilon <= self.guarantee.epsilon
+
+    def __str__(self) -> str:
+        return (
+            f"One run, {self.canaries:,} canaries: {self.right:,} of {self.guesses:,} guesses are right, so epsilon >= "
+            f"{self.epsilon:.4g} at {self.confidence:.1%} confidence; declared {self.guarantee.epsilon:g}."
+        )
+
+
+def audit_one_run(
+    mechanism: Any,
+    rows: np.ndarray,
+    canaries: np.ndarray,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    confidence: float = 0.999,
+    score: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
+) -> OneRun:
+    """Audit one fit on `rows` and about half of `canaries`.
+
+    Parameters
+    ----------
+    mechanism : estimator or callable
+        As for `audit`, under add_remove.
+    rows : array of shape (n, columns)
+        Everybody else.
+    canaries : array of shape (m, columns)
+        Records whose presence is guessed. The further apart they lie, the better.
+    epsilon, delta : float, optional
+        What is declared; an estimator's own by default.
+    confidence : float, default=0.999
+        Of the bound.
+    score : callable, optional
+        (published numbers, canaries) -> one number per canary, larger where it seems present. By default the
+        releases are used.
+
+    Returns
+    -------
+    OneRun
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from knoll.queries import Box, GridHistogram
+    >>> histogram = GridHistogram(Box((0, 0), (1, 1)), (20, 20))
+    >>> naked = lambda rows: histogram.summarise(rows)  # a histogram without noise
+    >>> cells = np.array([(i, j) for i in range(20) for j in range(20)]) / 20 + 0.025
+    >>> found = audit_one_run(naked, cells[:0], cells, epsilon=1.0, score=lambda counts, canaries: counts)
+    >>> found.passed
+    False
+    """
+    started = time.monotonic()
+    guarantee = _declared(mechanism, epsilon, delta, None)
+    if getattr(mechanism, "relation", "add_remove") != "add_remove":
+        raise PrivacyError("one-run audits need the relation add_remove: a coin decides whether a record is there")
+    coins = np.unpackbits(np.frombuffer(secrets.token_bytes(len(canaries) // 8 + 1), np.uint8))[: len(canaries)] == 1
+    data = np.vstack([rows, canaries[coins]])
+    whole = Pair("one run", data, data, canaries[0])
+    with recorded_noise() as transcript:
+        published = publish(mechanism, data, whole)
+    if score is not None:
+        scores = np.asarray(score(published, canaries), dtype=np.float64)
+    elif transcript.noisy:
+        scores = _estimate(mechanism, transcript, rows, canaries)
+    else:
+        raise PrivacyError("this mechanism releases nothing through the door; give a score")
+    order = np.argsort(-np.abs(scores - np.median(scores)), kind="stable")
+    right = np.cumsum(((scores > np.median(scores)) == coins)[order])
+    each = 1.0 - (1.0 - confidence) / len(GUESSED)
+    tries = [max(1, round(fraction * len(canaries))) for fraction in GUESSED]
+    bounds = [one_run_epsilon(len(canaries), r, int(right[r - 1]), guarantee.delta, each) for r in tries]
+    best = int(np.argmax(bounds))
+    return OneRun(
+        guarantee, confidence, len(canaries), tries[best], int(right[tries[best] - 1]), bounds[best],
+        time.monotonic() - started,
+    )  # fmt: skip
+
+
+def _estimate(mechanism: Any, transcript: Transcript, rows: np.ndarray, canaries: np.ndarray) -> np.ndarray:
+    """Linear estimate of every coin from the answers."""
+    noise = [standard_deviation(law, scale) for law, scale in zip(transcript.laws, transcript.scales, strict=True)]
+
+    def added(data: np.ndarray) -> np.ndarray:
+        with replayed_noise(transcript) as seen:
+            publish(mechanism, data, Pair("", data, data, canaries[0]))
+        return _flat(seen.exact, noise)
+
+    adds = np.stack([added(canary[None]) for canary in canaries])
+    moves = adds.any(axis=0)
+    adds = adds[:, moves]
+    rest = added(rows)[moves] if len(rows) else 0.0
+    blurred = _flat(transcript.noisy, noise)[moves] - rest - adds.sum(axis=0) / 2
+    spread = np.eye(adds.shape[1]) + adds.T @ adds / 4
+    return adds @ np.linalg.solve(spread, blurred)
+
+
+def _flat(totals: list[np.ndarray], noise: list[float]) -> np.ndarray:
+    """All totals as one vector, in units of their noise."""
+    return np.concatenate([np.ravel(total) / each for total, each in zip(totals, noise, strict=True)])

@@ -1,0 +1,116 @@
+"""knoll local: a mixture from randomised reports, when nobody is trusted."""
+
+import json
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from knoll.cli.common import console, plain_errors, prepare_folder, print_files
+from knoll.cli.mixture import print_mixture, write_mixture
+from knoll.cli.parse import read_bounds, read_columns
+
+local_app = typer.Typer(
+    help="A mixture from randomised reports: respondents run the client, the server sees reports only.",
+    no_args_is_help=True,
+)
+ClientFile = Annotated[Path, typer.Argument(help="client.json")]
+_LARGEST_FILE = 2**20
+
+
+@local_app.command("client")
+def local_client(
+    bounds: Annotated[str, typer.Option(help='Public bounds: "age=0:110,bmi=10:60", or "0:100" for one column.')],
+    epsilon: Annotated[float, typer.Option(help="What one report costs its respondent.")] = 1.0,
+    delta: Annotated[float, typer.Option(help="Chance term, for the mechanism noise only.")] = 1e-6,
+    mechanism: Annotated[str, typer.Option(help="auto, square_wave, response, unary or noise.")] = "auto",
+    out: Annotated[Path, typer.Option(help="File to write.")] = Path("client.json"),
+) -> None:
+    """Write the client that respondents run: public parameters, no data."""
+    from knoll.local import LocalGaussianMixture
+
+    with plain_errors():
+        limits = read_bounds(bounds)
+        client = LocalGaussianMixture(epsilon=epsilon, delta=delta, bounds=limits, mechanism=mechanism).client()
+        columns = list(limits) if isinstance(limits, dict) else None
+        out.write_text(json.dumps({**client.to_dict(), "columns": columns}) + "\n", encoding="utf-8")
+    console.print(f"Wrote {out}: {client.kind}, epsilon = {client.epsilon:g} a report.", highlight=False)
+
+
+@local_app.command("report")
+def local_report(
+    client: ClientFile,
+    data: Annotated[Path, typer.Argument(help="The respondent's own record, or many to simulate many respondents.")],
+    columns: Annotated[str | None, typer.Option(help="Columns to use, separated by commas.")] = None,
+    out: Annotated[Path, typer.Option(help="File to write, one JSON report a line.")] = Path("reports.jsonl"),
+) -> None:
+    """Randomise records on the respondent's side: one report a row."""
+    import numpy as np
+
+    from knoll.engines.files import FileEngine
+
+    with plain_errors():
+        runner, names = _read_client(client)
+        engine = FileEngine(data, read_columns(columns) or names)
+        rows = np.vstack([block for block, _, _ in engine.read()])
+        reports = runner.reports(rows)
+        out.write_text("".join(json.dumps(report) + "\n" for report in reports), encoding="utf-8")
+    console.print(f"Wrote {len(reports):,} reports: {out}", highlight=False)
+
+
+@local_app.command("fit")
+def local_fit(
+    client: ClientFile,
+    reports: Annotated[Path, typer.Argument(help="Reports, one JSON value a line.")],
+    k: Annotated[int | None, typer.Option("--k", help="Number of components; without it, chosen.")] = None,
+    synthetic: Annotated[int, typer.Option(help="Rows of synthetic data to draw from the mixture.")] = 0,
+    seed: Annotated[int | None, typer.Option(help="Seed of the server's public randomness.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for model.json, components.csv and mixture.png.")] = Path("out"),
+) -> None:
+    """Fit a mixture to reports alone; what no honest client sends is left out."""
+    import numpy as np
+
+    from knoll.local import LocalGaussianMixture
+
+    with plain_errors():
+        runner, names = _read_client(client)
+        prepare_folder(out)
+        started = time.monotonic()
+        known = {"epsilon": runner.epsilon, "delta": runner.delta, "bounds": runner.box}
+        model = LocalGaussianMixture(k, random_state=seed, **known).fit_reports(_read_reports(reports), runner)
+        if names is not None:
+            model.feature_names_in_ = np.array(names, dtype=object)
+        files = write_mixture(model, out, synthetic)
+        seconds = time.monotonic() - started
+    print_mixture(model)
+    if model.n_rejected_:
+        console.print(f"{model.n_rejected_:,} reports left out: no honest client sends them.")
+    print_files(files, seconds)
+
+
+def _read_client(path: Path) -> tuple[Any, list[str] | None]:
+    from knoll.local import client_from_dict
+    from knoll.privacy import DataError
+
+    if path.stat().st_size > _LARGEST_FILE:
+        raise DataError(f"{path.name} is too large to be a client")
+    data = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(data, dict):
+        raise DataError(f"{path.name} is not a client")
+    names = data.pop("columns", None)
+    client = client_from_dict(data)
+    usable = isinstance(names, list) and len(names) == len(client.lower)
+    return client, [str(name) for name in names] if usable else None
+
+
+def _read_reports(path: Path) -> list[Any]:
+    """Return one entry per line; a line that is not JSON becomes None, which no client sends."""
+    entries: list[Any] = []
+    with open(path, encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            try:
+                entries.append(json.loads(line) if len(line) <= _LARGEST_FILE else None)
+            except (ValueError, RecursionError):
+                entries.append(None)
+    return entries

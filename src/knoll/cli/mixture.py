@@ -1,0 +1,109 @@
+"""knoll mixture: fit a Gaussian mixture and publish it."""
+
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from knoll.cli.common import (
+    Data,
+    FitOptions,
+    console,
+    plain_errors,
+    prepare_folder,
+    print_files,
+    print_privacy,
+    with_fit_options,
+)
+
+
+class Method(StrEnum):
+    """Methods of `knoll mixture`."""
+
+    CENTRAL = "central"
+    EM = "em"
+    HARD_EM = "hard-em"
+
+
+_CLASSES = {Method.CENTRAL: "GaussianMixture", Method.EM: "EMGaussianMixture", Method.HARD_EM: "HardEMGaussianMixture"}
+
+
+@with_fit_options
+def mixture(
+    data: Data,
+    k: Annotated[int | None, typer.Option("--k", help="Number of components; without it, central chooses.")] = None,
+    method: Annotated[
+        Method, typer.Option(help="central is the most accurate; the others are for comparison.")
+    ] = Method.CENTRAL,
+    covariance: Annotated[str, typer.Option(help="full, tied, diag or spherical.")] = "full",
+    synthetic: Annotated[int, typer.Option(help="Rows of synthetic data to draw from the mixture.")] = 0,
+    out: Annotated[Path, typer.Option(help="Folder for model.json, components.csv and mixture.png.")] = Path("out"),
+    *,
+    options: FitOptions,
+) -> None:
+    """Fit a Gaussian mixture and publish its weights, means and covariances.
+
+    Example: knoll mixture data.csv --columns age,bmi --bounds "age=0:110,bmi=10:60" --k 3 --synthetic 1000 --out out/
+    """
+    import knoll
+
+    with plain_errors():
+        model = getattr(knoll, _CLASSES[method])(k, covariance_type=covariance, **options.parameters())
+        prepare_folder(out)
+        started = time.monotonic()
+        model.fit(options.source(data))
+        files = write_mixture(model, out, synthetic)
+        seconds = time.monotonic() - started
+    print_mixture(model)
+    print_files(files, seconds)
+
+
+def print_mixture(model: Any) -> None:
+    """Print components, what privacy noise did to them, and the privacy statement."""
+    from knoll.report import components_table
+
+    if model.privacy_.warning:
+        console.print(f"[bold red]{model.privacy_.warning}[/bold red]")
+    header, rows = components_table(model)
+    table = Table(title="Components, largest first (± standard error)", title_justify="left")
+    for heading in header:
+        table.add_column(escape(heading), justify="right")
+    for row in rows[:50]:
+        table.add_row(*row)
+    console.print(table)
+    if len(rows) > 50:
+        console.print(f"... and {len(rows) - 50} more, in components.csv")
+    if model.n_components is None:
+        console.print(f"{model.n_components_} components, chosen from the released values.")
+    if (drawn := float(model.shrinkage_.max())) > 0.05:
+        console.print(f"Privacy noise made covariances be drawn to their diagonals, by up to {drawn:.0%}.")
+    print_privacy(model)
+
+
+def write_mixture(model: Any, out: Path, synthetic: int) -> dict[Path, str]:
+    """Write the model, its components, a picture and synthetic rows; return what is in each file."""
+    import numpy as np
+
+    import knoll
+    from knoll.plots import plot_mixture
+    from knoll.report import write_components
+    from knoll.report.clusters import column_names
+
+    files = {
+        out / "model.json": "the model: knoll.load(path), knoll predict",
+        out / "components.csv": "weights, means and covariances with standard errors",
+        out / "mixture.png": "a picture of them",
+    }
+    knoll.save(model, out / "model.json")
+    write_components(model, out / "components.csv")
+    plot_mixture(model).savefig(out / "mixture.png", dpi=130)
+    if synthetic:
+        files[out / "synthetic.csv"] = f"{synthetic:,} synthetic rows, as private as the model"
+        header = ",".join(f'"{name}"' for name in column_names(model))
+        rows = model.sample(synthetic)
+        np.savetxt(out / "synthetic.csv", rows, fmt="%.6g", delimiter=",", header=header, comments="")
+    return files

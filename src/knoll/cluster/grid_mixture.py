@@ -1,0 +1,85 @@
+"""A mixture for one or two columns: a released grid of counts, and expectation-maximisation on it.
+
+    count     release the number of records: how fine the grid may be
+    grid      release a histogram whose cells hold about one standard error of noise each, were records spread evenly
+    denoise   keep the cells that stand out from the noise after smoothing
+    fit       weighted k-means, then expectation-maximisation, on the cells kept: free
+
+In the plane this sees thin and bent shapes at a small part of the cost of moments.
+"""
+
+import numpy as np
+from scipy.ndimage import convolve1d
+from scipy.special import softmax
+from sklearn.cluster import KMeans as NonprivateKMeans
+from threadpoolctl import threadpool_limits
+
+from knoll.cluster.subclusters import Subclusters
+from knoll.estimator import Room
+from knoll.mixture.mixture import Mixture
+from knoll.queries import Ball, Count, GridHistogram
+
+MOST_COLUMNS = 2
+COUNT_PART = 0.05
+FEWEST_BINS, MOST_BINS = 6, 96  # along a column
+STEPS = 25
+PRIOR = 0.05  # of an average component's records, at the mean covariance
+SMOOTH = np.array([0.25, 0.5, 0.25])
+
+
+def release_grid_mixture(room: Room, k: int, rng: np.random.RandomState, floor: np.ndarray) -> Subclusters:
+    """Release a grid of counts with all that is left of the budget and fit a mixture of k components to it."""
+    box = room.domain.cube if isinstance(room.domain, Ball) else room.domain
+    d, whole = box.n_columns, room.curator.share_left
+    total = float(room.curator.release(Count(), COUNT_PART * whole).value)
+    share = room.curator.share_left
+    noise = float(room.curator.stderr(GridHistogram(box, (2,) * d), share).max())
+    bins = int(np.clip(round(max(total, 1.0) / noise) ** (1 / d), FEWEST_BINS, MOST_BINS))
+    counts = room.curator.release(GridHistogram(box, (bins,) * d), share).value
+    step = 2 * box.half / bins
+    points, weights = _standing_out(counts, noise)
+    points = np.array(box.lower) + (points + 0.5) * step
+    return _fit(points, weights, noise, step, min(k, len(points)), rng, floor)
+
+
+def _standing_out(counts: np.ndarray, noise: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return positions and counts of cells whose smoothed count no noise is likely to reach anywhere on the grid."""
+    smooth = counts
+    for axis in range(counts.ndim):
+        smooth = convolve1d(smooth, SMOOTH, axis=axis, mode="constant")
+    spread = noise * np.sqrt(np.square(SMOOTH).sum()) ** counts.ndim
+    keep = smooth > spread * np.sqrt(2 * np.log(counts.size))
+    keep.flat[smooth.argmax()] = True
+    weights = np.maximum(counts[keep], 0.0)
+    return np.argwhere(keep).astype(np.float64), np.maximum(weights, 1e-3 * max(weights.max(), 1.0))
+
+
+def _fit(
+    points: np.ndarray, weights: np.ndarray, noise: float, step: np.ndarray, k: int, rng: np.random.RandomState,
+    floor: np.ndarray,
+) -> Subclusters:  # fmt: skip
+    d = points.shape[1]
+    within = np.diag(step**2 / 12)  # of records in one cell of the grid
+    with threadpool_limits(1):
+        start = NonprivateKMeans(k, n_init=4, random_state=rng).fit(points / step, sample_weight=weights)
+    shares = np.eye(k)[start.labels_]
+    extra = PRIOR * weights.sum() / k
+    for _ in range(STEPS):
+        mass = shares * weights[:, None]
+        n = mass.sum(axis=0)
+        means = mass.T @ points / np.maximum(n, 1e-9)[:, None]
+        away = points[:, None] - means
+        scatter = np.einsum("mk,mki,mkj->kij", mass, away, away, optimize=True) + n[:, None, None] * within
+        pooled = scatter.sum(axis=0) / n.sum()
+        covariances = (scatter + extra * pooled) / (n + extra)[:, None, None]
+        far = np.einsum("mki,kij,mkj->mk", away, np.linalg.inv(covariances), away, optimize=True)
+        logs = np.log(np.maximum(n, 1e-9)) - (far + np.linalg.slogdet(covariances)[1]) / 2
+        shares = softmax(logs, axis=1)
+    errors = noise * np.sqrt(np.square(shares).sum(axis=0))
+    n = np.maximum(n, 1e-3 * n.max())
+    away_errors = noise * np.sqrt(np.einsum("mk,mki->ki", shares**2, away**2, optimize=True)) / n[:, None]
+    width = np.einsum("kii->ki", covariances)
+    spread = np.square(away) / width
+    relative = noise * np.sqrt(np.einsum("mk,mki->k", shares**2, spread**2, optimize=True) / d) / n
+    mixture = Mixture.nearest(n / n.sum(), means, covariances, floor)
+    return Subclusters(mixture, n, errors, away_errors, np.minimum(relative, 0.5))

@@ -1,0 +1,269 @@
+"""Clusters of any shape: sub-clusters of any private method, joined over the passes of their density.
+
+    base      any clusterer or mixture here finds sub-clusters through the door
+    moments   after a clusterer: release the moments of its cells, which makes it a mixture      (cell_moments.py)
+    morse     peaks, saddles and merge tree of the mixture; cut it into clusters: free           (knoll.morse)
+
+Byun, Choi, Lee: Improving the utility of differentially private clustering through dynamical processing, Algorithm 1.
+"""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from knoll.cluster.centers import PrivateCenters
+from knoll.cluster.grid_mixture import MOST_COLUMNS, release_grid_mixture
+from knoll.cluster.kmeans import KMeans
+from knoll.cluster.means import MOST_CLUSTERS, CellMeans, check_count
+from knoll.cluster.subclusters import Subclusters
+from knoll.estimator import Room, check_rows, documented, rows_to_label
+from knoll.mixture.mixture import Mixture
+from knoll.mixture.moments import Form
+from knoll.mixture.of_cells import moments_of_cells
+from knoll.morse import Landscape, choose_cut, confidence, landscape
+from knoll.morse.field import Field
+from knoll.morse.flow import basins
+from knoll.privacy import PrivacyError
+
+MOMENTS_SHARE = 0.5
+REDRAWS = 20
+MOST_FULL = 64  # columns up to which products of columns are released
+FLOOR = 1e-3  # least standard deviation, in half widths of the bounds
+
+
+@documented
+class MorseClustering(PrivateCenters):
+    """Clusters of any shape, under differential privacy: many small ones, joined where the density between is high.
+
+    Parameters
+    ----------
+    n_clusters : int or None, default=None
+        Number of clusters. None cuts at the largest gap in persistence, at no cost.
+    base : clusterer or mixture, optional
+        Finds the sub-clusters; `knoll.KMeans` by default. Only its own parameters are used: budget, bounds and the
+        rest are those given here.
+    n_subclusters : int, optional
+        Number of sub-clusters. By default 24, from 4 columns on 12, or three times `n_clusters` (twice from 4 columns
+        on) if that is more; for few clusters from 4 columns on, three times `n_clusters`.
+    cut : {"prominence", "persistence", "height"}, default="prominence"
+        What keeps sub-clusters apart when the tree is cut to `n_clusters`: the depth of the pass between two groups
+        below the lower top, times the square root of the lighter group's weight; that depth; or the height of the
+        pass, as in the paper.
+    assign : {"component", "flow"}, default="component"
+        What `predict` goes by: the most probable sub-cluster (as the paper), or the peak to which a row flows.
+    {parameters}
+
+    Attributes
+    ----------
+    mixture_ : Mixture
+        The released mixture of sub-clusters.
+    component_clusters_ : array of shape (n_components,)
+        The cluster of each sub-cluster.
+    peaks_, peak_clusters_ : arrays of shape (n_peaks, n_features) and (n_peaks,)
+        Stable points of the density's flow, and their clusters.
+    saddles_, saddle_heights_, saddle_ends_ : arrays
+        Transition points, the log density there, and the two peaks that each joins.
+    dendrogram_ : array of shape (n_components - 1, 4)
+        The merge tree as SciPy's linkage matrix; its distances are in log density, below the highest peak.
+    merge_heights_, merge_persistence_ : arrays of shape (n_components - 1,)
+        Log density of the pass of each join, and how far the lower side rises above it.
+    merge_confidence_ : array of shape (n_components - 1,)
+        How often each join stays joined, or apart, when the released noise is redrawn.
+    {attributes}
+
+    Notes
+    -----
+    **Privacy.** What the base releases, with half of the budget, then two releases of the cells' moments (`CellShapes`,
+    `ComponentMoments`) with the other half; a mixture as the base gets all of it. Peaks, saddles, tree, cut and
+    confidence are post-processing and cost nothing. A cluster's centre is the mean of its sub-clusters: it need not lie
+    inside. Assumed public: the parameters, given bounds, column names, and under the two replace relations the
+    number of records.
+
+    References
+    ----------
+    Byun, Choi, Lee. Improving the utility of differentially private clustering through dynamical processing.
+
+    Examples
+    --------
+    >>> import knoll
+    >>> from sklearn.datasets import make_moons
+    >>> X, _ = make_moons(20_000, noise=0.06, random_state=0)
+    >>> model = knoll.MorseClustering(epsilon=2.0, bounds=([-1.5, -1], [2.5, 1.5]), random_state=0).fit(X)
+    >>> model.n_clusters_
+    2
+    """
+
+    _may_choose = True
+    _published: ClassVar = {
+        **PrivateCenters._published, "weights_": "c", "means_": "cd", "covariances_": "cdd", "component_clusters_": "c",
+        "peaks_": "pd", "peak_clusters_": "p", "saddles_": "sd", "saddle_heights_": "s", "saddle_ends_": "st",
+        "dendrogram_": "mf", "merge_heights_": "m", "merge_persistence_": "m", "merge_confidence_": "m",
+    }  # fmt: skip
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        base: Any = None,
+        n_subclusters: int | None = None,
+        cut: str = "prominence",
+        assign: str = "component",
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        bounds: Any = None,
+        scale_by_bounds: bool = False,
+        relation: str = "add_remove",
+        unit: Any = None,
+        missing: str = "refuse",
+        ledger: Any = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ):
+        self.n_clusters = n_clusters
+        self.base = base
+        self.n_subclusters = n_subclusters
+        self.cut = cut
+        self.assign = assign
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.scale_by_bounds = scale_by_bounds
+        self.relation = relation
+        self.unit = unit
+        self.missing = missing
+        self.ledger = ledger
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        if self.cut not in ("prominence", "persistence", "height"):
+            raise PrivacyError(f'cut={self.cut!r} is not one of "prominence", "persistence", "height"')
+        if self.assign not in ("component", "flow"):
+            raise PrivacyError(f'assign={self.assign!r} is not one of "component", "flow"')
+        if self.n_subclusters is not None:
+            sub = check_count("n_subclusters", self.n_subclusters, MOST_CLUSTERS)
+            if self.n_clusters is not None and sub < self.n_clusters:
+                raise PrivacyError(f"n_subclusters={sub} is below n_clusters={self.n_clusters}")
+        if self.base is not None:
+            from knoll.mixture.base import PrivateMixture
+
+            if isinstance(self.base, MorseClustering) or not isinstance(self.base, PrivateCenters | PrivateMixture):
+                raise PrivacyError(f"base={self.base!r} is not a clusterer or mixture of knoll's")
+            self.base._check_parameters()
+
+    def _search(self, room: Room, k: int | None, rng: np.random.RandomState) -> CellMeans:
+        floor = (FLOOR * room.domain.half) ** 2
+        cells = self._subclusters(room, default_subclusters(k, room.domain.n_columns), rng, floor)
+        found = landscape(cells.mixture)
+        redrawn = [found.redrawn(cells.redrawn(floor, rng)) for _ in range(REDRAWS)]
+        apart = choose_cut(found.tree, redrawn) if k is None else found.tree.strongest(k - 1, self.cut)
+        by = "persistence" if k is None else self.cut
+        self.merge_confidence_ = confidence(found.tree, redrawn, apart, by)
+        return self._describe(cells, found, found.tree.without(apart))
+
+    def _subclusters(self, room: Room, default: int, rng: np.random.RandomState, floor: np.ndarray) -> Subclusters:
+        """Run the base and make its result a mixture, through the same door."""
+        k = default if self.n_subclusters is None else int(self.n_subclusters)
+        if self.base is None and room.domain.n_columns <= MOST_COLUMNS:
+            return release_grid_mixture(room, k, rng, floor)
+        base = KMeans() if self.base is None else clone(self.base)
+        if not isinstance(base, PrivateCenters):
+            base.set_params(n_components=k, delta=self.delta)
+            base._search(room, k, rng, Form.of(base.covariance_type, base.covariance_floor, room.domain, room.scales))
+            return Subclusters.of_fitted(base).steadied(floor)
+        with room.curator.keeping(MOMENTS_SHARE * room.curator.share_left):
+            means = base._search(room, k, rng)
+        form = Form.of("full" if room.domain.n_columns <= MOST_FULL else "diag", FLOOR, room.domain, room.scales)
+        norm = 2 if self.delta > 0 else 1
+        belief = moments_of_cells(room.curator, room.curator.share_left, room.domain, means.centres, form, norm)
+        return Subclusters.of_belief(belief).steadied(floor)
+
+    def _describe(self, cells: Subclusters, found: Landscape, clusters: np.ndarray) -> CellMeans:
+        """Set what the landscape says; return the clusters' means and sizes."""
+        mixture, tree = cells.mixture, found.tree
+        labels = clusters[: mixture.n_components]
+        self.weights_, self.means_, self.covariances_ = mixture.weights, mixture.means, mixture.covariances
+        self.component_clusters_, self.peak_clusters_ = labels, clusters[found.leaf]
+        self.peaks_, self.saddles_ = found.peaks, found.saddles
+        self.saddle_heights_, self.saddle_ends_ = found.saddle_heights, found.saddle_ends
+        self.dendrogram_, self.merge_heights_, self.merge_persistence_ = tree.linkage, tree.height, tree.persistence
+        member = np.eye(int(labels.max()) + 1)[:, labels]
+        counts = member @ cells.counts
+        part = member * cells.counts / np.maximum(counts, 1e-300)[:, None]
+        return CellMeans(
+            part @ mixture.means,
+            np.sqrt(part**2 @ cells.means_stderr**2),
+            counts,
+            np.sqrt(member @ cells.counts_stderr**2),
+            np.ones(len(counts), dtype=bool),
+        )
+
+    @property
+    def mixture_(self) -> Mixture:
+        """The released mixture of sub-clusters."""
+        check_is_fitted(self)
+        return Mixture(self.weights_, self.means_, self.covariances_)
+
+    def to_mixture(self, X: Any = None, **unused: Any) -> Mixture:
+        """Return the released mixture of sub-clusters. Free: it holds released values only, and X is not looked at."""
+        return self.mixture_
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the cluster of each row: that of its most probable sub-cluster, or of the peak it flows to.
+
+        The labels go to whoever holds X; the model keeps nothing of it.
+
+        Parameters
+        ----------
+        X : array, DataFrame, Arrow table, path or Source
+            Rows to label, as for `fit`.
+
+        Returns
+        -------
+        labels : integer array of shape (n_samples,)
+            -1 for a row with a missing value, if ``missing="drop"`` or X is a file.
+        """
+        check_is_fitted(self)
+        rows, usable = rows_to_label(self, X)
+        labels = np.full(len(rows), -1)
+        if usable.any():
+            labels[usable] = self._labels(self.bounds_.clip(rows[usable]))
+        return labels
+
+    def _labels(self, rows: np.ndarray) -> np.ndarray:
+        if self.assign == "component":
+            return self.component_clusters_[self.mixture_.predict(rows)].astype(int)
+        field = Field(self.mixture_)
+        return self.peak_clusters_[basins(field, field.inside(rows), field.inside(self.peaks_))].astype(int)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probability of each cluster for each row, (n_samples, n_clusters)."""
+        check_is_fitted(self)
+        rows = self.bounds_.clip(check_rows(self, X, reset=False))
+        return self.mixture_.predict_proba(rows) @ np.eye(self.n_clusters_)[self.component_clusters_.astype(int)]
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the probability of each cluster for each row, (n_samples, n_clusters)."""
+        return self.predict_proba(X)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log density of X. Computed without noise: for the holder of X, not for publication."""
+        check_is_fitted(self)
+        return float(self.mixture_.log_density(check_rows(self, X, reset=False)).mean())
+
+    def _restore(self) -> None:
+        super()._restore()
+        for name in ("component_clusters_", "peak_clusters_", "saddle_ends_"):
+            setattr(self, name, np.rint(getattr(self, name)).astype(int))
+        if not 0 <= self.component_clusters_.min() <= self.component_clusters_.max() < self.n_clusters_:
+            raise ValueError("a component has no cluster")
+        self.to_mixture()
+
+
+def default_subclusters(n_clusters: int | None, n_columns: int) -> int:
+    """Return how many sub-clusters to look for: many in the plane, where shapes bend; fewer where noise counts."""
+    if n_clusters is None:
+        return 24 if n_columns <= 3 else 12
+    return max(24, 3 * n_clusters) if n_columns <= 3 else max(3 * min(n_clusters, 4), 2 * n_clusters)

@@ -1,0 +1,91 @@
+"""Sub-clusters as a mixture, steadied against the noise of its release: what Morse clustering starts from.
+
+Everything here is post-processing of released values.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from knoll.mixture.mixture import Mixture
+from knoll.mixture.moments import Belief
+
+SEEN = 2.0  # a sub-cluster is seen if its count is this many standard errors
+POOLED = 1 / 2  # least part of the mean covariance in every sub-cluster's
+
+
+@dataclass(frozen=True)
+class Subclusters:
+    """A mixture of the sub-clusters that can be seen, and the standard errors of its noise.
+
+    Attributes
+    ----------
+    mixture : Mixture
+        The mixture.
+    counts, counts_stderr : arrays of shape (k,)
+        Released counts and the standard error of their noise.
+    means_stderr : array of shape (k, d)
+        Standard error of the means' noise.
+    spread_stderr : array of shape (k,)
+        Standard error of an entry of a covariance, in units where the sub-cluster has covariance one.
+    """
+
+    mixture: Mixture
+    counts: np.ndarray
+    counts_stderr: np.ndarray
+    means_stderr: np.ndarray
+    spread_stderr: np.ndarray
+
+    @classmethod
+    def of_belief(cls, belief: Belief) -> "Subclusters":
+        """Return the sub-clusters of a release of cells' moments."""
+        width = np.sqrt(np.einsum("kii->ki", belief.mixture.covariances))
+        errors = np.sqrt(belief.noise)
+        return cls(belief.mixture, belief.counts, errors[0], errors[1][:, None] * width, errors[2])
+
+    @classmethod
+    def of_fitted(cls, model: Any) -> "Subclusters":
+        """Return the components of a fitted mixture."""
+        variance = np.einsum("kii->ki", model.covariances_)
+        spread = np.einsum("kii->ki", model.covariances_stderr_)
+        total = max(model.n_records_, 1.0)
+        return cls(
+            model.to_mixture(),
+            model.weights_ * total,
+            np.minimum(model.weights_stderr_, 1.0) * total,
+            np.minimum(model.means_stderr_, np.sqrt(variance)),
+            np.minimum((spread / variance).mean(axis=1), 1.0),
+        )
+
+    def steadied(self, floor: np.ndarray) -> "Subclusters":
+        """Leave out what cannot be seen; draw covariances to their mean as far as their difference is noise.
+
+        At least half of the way: cells of hard assignments cut tails off, each in its own direction.
+        """
+        seen = self.counts > SEEN * self.counts_stderr
+        seen[self.counts.argmax()] = True
+        counts = np.maximum(self.counts[seen], 1e-9)
+        share, covariances = counts / counts.sum(), self.mixture.covariances[seen]
+        d = covariances.shape[1]
+        pooled = np.tensordot(share, covariances, 1)
+        width = np.sqrt(np.einsum("kii->ki", covariances))
+        difference = np.square((covariances - pooled) / (width[:, :, None] * width[:, None, :])).sum(axis=(1, 2))
+        spurious = np.square(self.spread_stderr[seen]) * d * d
+        drawn = np.clip(spurious / np.maximum(difference, 1e-300), POOLED, 1.0)
+        mixed = covariances + drawn[:, None, None] * (pooled - covariances)
+        mixture = Mixture.nearest(share, self.mixture.means[seen], mixed, floor)
+        left = (1 - drawn) * self.spread_stderr[seen]
+        return Subclusters(mixture, counts, self.counts_stderr[seen], self.means_stderr[seen], left)
+
+    def redrawn(self, floor: np.ndarray, rng: np.random.RandomState) -> Mixture:
+        """Return the mixture with noise of the released size added once more."""
+        m, (k, d) = self.mixture, self.mixture.means.shape
+        counts = np.maximum(self.counts + self.counts_stderr * rng.standard_normal(k), 0.1 * self.counts)
+        means = m.means + self.means_stderr * rng.standard_normal((k, d))
+        noise = rng.standard_normal((k, d, d)) * self.spread_stderr[:, None, None]
+        values, vectors = np.linalg.eigh(np.eye(d) + np.tril(noise) + np.tril(noise, -1).transpose(0, 2, 1))
+        # no direction of a released covariance loses nine tenths of itself to noise, so none of a redrawn one
+        inner = (vectors * np.maximum(values, 0.1)[:, None, :]) @ vectors.transpose(0, 2, 1)
+        roots = np.linalg.cholesky(m.covariances)
+        return Mixture.nearest(counts / counts.sum(), means, roots @ inner @ roots.transpose(0, 2, 1), floor)

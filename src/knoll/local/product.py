@@ -1,0 +1,104 @@
+"""Mixtures of columns that went through channels of their own: components without correlations.
+
+E  a report's probability in a component is the product over columns of (channel x bin probabilities)
+M  per component and column: the weighted outputs are divided among the bins, as for one column
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import logsumexp
+
+from knoll.local.clients import Waves
+from knoll.mixture.binned import Fits, bin_moments
+from knoll.mixture.mixture import Mixture
+
+STARTS, SHORT, LONG = 8, 30, 200
+SHORT_REPORTS = 5000  # reports from which starts climb
+SETTLED = 1e-7
+
+
+@dataclass(frozen=True)
+class Product:
+    """Different reports of several columns, how often each came, their channel, edges per column, public limits."""
+
+    reports: np.ndarray
+    times: np.ndarray
+    channel: np.ndarray
+    edges: np.ndarray
+    floor: np.ndarray
+    prior: float
+
+    @classmethod
+    def of(cls, client: Waves, reports: np.ndarray, floor: np.ndarray, prior: float) -> "Product":
+        """Return the product for a client's reports."""
+        edges = np.array([each.edges for each in client.columns])
+        different, times = np.unique(reports, axis=0, return_counts=True)
+        return cls(different, times.astype(np.float64), client.columns[0].channel, edges, floor, prior)
+
+    def fit(self, k: int, rng: np.random.RandomState) -> tuple[Fits, float]:
+        """Return weights (k,), means and variances (k, d), and the log-likelihood."""
+        some = self.sample(SHORT_REPORTS, rng)
+        tries = [some.climb(some._start(k, rng), SHORT) for _ in range(STARTS if k > 1 else 1)]
+        return self.climb(max(tries, key=lambda fit: fit[1])[0], LONG)
+
+    def sample(self, most: int, rng: np.random.RandomState) -> "Product":
+        """Return reports drawn from these with replacement, as many or at most so many."""
+        n = int(self.times.sum())
+        times = rng.multinomial(min(n, most), self.times / n)
+        return replace(self, reports=self.reports[times > 0], times=times[times > 0].astype(np.float64))
+
+    def _start(self, k: int, rng: np.random.RandomState) -> Fits:
+        """Start at reports picked at random, drawn in to the bins."""
+        d, bins = len(self.edges), self.edges.shape[1] - 1
+        reach = (len(self.channel) - bins) // 2
+        picked = np.clip(
+            self.reports[rng.choice(len(self.times), size=k, p=self.times / self.times.sum())] - reach, 0, bins - 1
+        )
+        middle = (self.edges[:, 1:] + self.edges[:, :-1]) / 2
+        means = middle[np.arange(d), picked]
+        wide = np.square((self.edges[:, -1] - self.edges[:, 0]) / 6) / k ** (2 / d)
+        return Fits(np.full(k, 1 / k), means, np.tile(wide, (k, 1)))
+
+    def climb(self, fits: Fits, steps: int) -> tuple[Fits, float]:
+        """Run expectation-maximisation until the likelihood settles."""
+        k, d = fits.means.shape
+        reports, times = self.reports, self.times
+        wide = np.square((self.edges[:, -1] - self.edges[:, 0]) / 6) / k ** (2 / d)
+        outputs, last, value = len(self.channel), -np.inf, -np.inf
+        for _ in range(steps):
+            columns = [
+                bin_moments(Fits(fits.weights, fits.means[:, j], fits.variances[:, j]), self.edges[j]) for j in range(d)
+            ]
+            through = [p @ self.channel.T for p, _, _ in columns]
+            logs = np.log(np.maximum(fits.weights, 1e-300)) + sum(
+                np.log(np.maximum(each, 1e-300)).T[reports[:, j]] for j, each in enumerate(through)
+            )
+            peak = logsumexp(logs, axis=1)
+            value = float(times @ peak)
+            shares = np.exp(logs - peak[:, None]) * times[:, None]
+            n = shares.sum(axis=0)
+            means, variances = np.empty((k, d)), np.empty((k, d))
+            for j, (p, mean, variance) in enumerate(columns):
+                counts = np.stack([np.bincount(reports[:, j], shares[:, i], outputs) for i in range(k)])
+                truth = p * ((counts / np.maximum(through[j], 1e-300)) @ self.channel)
+                mass = np.maximum(truth.sum(axis=1), 1e-9)
+                means[:, j] = (truth * mean).sum(axis=1) / mass
+                squares = (truth * (variance + np.square(mean - means[:, j : j + 1]))).sum(axis=1)
+                variances[:, j] = (squares + self.prior * wide[j]) / (mass + self.prior)
+            weights = (n + self.prior) / (n + self.prior).sum()
+            fits = Fits(weights, means, np.maximum(variances, self.floor))
+            if value - last < SETTLED * times.sum():
+                break
+            last = value
+        return fits, value
+
+    def mixture(self, fits: Fits) -> Mixture:
+        """Return fitted components as a mixture."""
+        means = np.clip(fits.means, self.edges[:, 0], self.edges[:, -1])
+        covariances = np.einsum("ki,ij->kij", fits.variances, np.eye(len(self.edges)))
+        return Mixture.nearest(fits.weights, means, covariances, self.floor)
+
+    def redraw(self, fits: Fits, times: int, most: int, rng: np.random.RandomState) -> list[Mixture]:
+        """Return mixtures fitted to redrawn reports."""
+        return [self.mixture(self.sample(most, rng).climb(fits, SHORT)[0]) for _ in range(times)]

@@ -1,0 +1,191 @@
+"""What every mixture shares: the way through `fit`, and what a fitted model can do."""
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from knoll import progress
+from knoll.cluster.means import check_count
+from knoll.estimator import Room, check_rows, open_curator, rows_to_label
+from knoll.mixture.mixture import Mixture
+from knoll.mixture.moments import PRODUCTS, Belief, Form, standard_errors
+from knoll.privacy import PrivacyError
+
+MOST_COMPONENTS = 10_000
+
+MIXTURE = """weights_ : array of shape (n_components,)
+        Released weights, on the simplex.
+    means_ : array of shape (n_components, n_features)
+        Released means.
+    covariances_ : array of shape (n_components, n_features, n_features)
+        Released covariances, positive definite, whatever `covariance_type`.
+    weights_stderr_, means_stderr_, covariances_stderr_ : arrays
+        Standard errors that privacy noise gives them, as the releases tell them; infinite for what drowned in it.
+    shrinkage_ : array of shape (n_components,)
+        How far privacy noise made covariances be drawn to their diagonals: 0 not at all, 1 all the way.
+    n_components_ : int
+        The number of components.
+    n_records_ : float
+        Released number of records.
+    """
+
+
+class PrivateMixture(DensityMixin, BaseEstimator):
+    """Base of mixtures. A method implements `_search` and nothing else."""
+
+    weights_: np.ndarray
+    means_: np.ndarray
+    covariances_: np.ndarray
+    _may_choose = False  # whether n_components=None is understood
+    _ATTRIBUTES = MIXTURE
+    _published: ClassVar = {
+        "weights_": "k", "means_": "kd", "covariances_": "kdd", "weights_stderr_": "k", "means_stderr_": "kd",
+        "covariances_stderr_": "kdd", "shrinkage_": "k", "n_records_": "", "n_components_confidence_": "",
+    }  # fmt: skip
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit a mixture.
+
+        Parameters
+        ----------
+        X : array, DataFrame, Arrow table, path or Source
+            The records: in memory, or a parquet, CSV or Arrow file or folder, which is streamed.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        choosing = self.n_components is None and self._may_choose
+        k = None if choosing else check_count("n_components", self.n_components, MOST_COMPONENTS)
+        floor = check_shape(self.covariance_type, self.covariance_floor)
+        rng = check_random_state(self.random_state)
+        self._check_parameters()
+        with (
+            open_curator(self, X, public=("the parameters",)) as room,
+            progress.shown(type(self).__name__, enabled=self.verbose),
+        ):
+            self.n_components_confidence_ = 1.0
+            self._search(room, k, rng, Form.of(self.covariance_type, floor, room.domain, room.scales))
+            self.bounds_ = room.domain
+            self.privacy_ = room.statement()
+        return self
+
+    def _check_parameters(self) -> None:
+        """Refuse bad parameters of the method's own, before any data is looked at."""
+
+    def _search(self, room: Room, k: Any, rng: np.random.RandomState, form: Form) -> None:
+        """Find a mixture through the door, and publish it."""
+        raise NotImplementedError
+
+    def _publish_belief(self, belief: Belief) -> None:
+        """Publish what steps of expectation-maximisation found."""
+        weights, means, spreads = standard_errors(belief)
+        self._publish(belief.mixture, weights, means, spreads, belief.shrinkage, float(belief.counts.sum()))
+
+    def _publish(
+        self,
+        mixture: Mixture,
+        weights_stderr: np.ndarray,
+        means_stderr: np.ndarray,
+        covariances_stderr: np.ndarray,
+        shrinkage: np.ndarray,
+        total: float,
+    ) -> None:
+        """Set the fitted attributes, all of them post-processing of what was released."""
+        self.weights_, self.means_, self.covariances_ = mixture.weights, mixture.means, mixture.covariances
+        self.weights_stderr_, self.means_stderr_ = weights_stderr, means_stderr
+        self.covariances_stderr_, self.shrinkage_ = covariances_stderr, shrinkage
+        self.n_records_ = max(total, 0.0)
+        self.n_components_ = mixture.n_components
+
+    def _restore(self) -> None:
+        """Complete a model that was read from a file; refuse one that could not have been fitted."""
+        self.n_components_ = self.to_mixture().n_components
+
+    def to_mixture(self) -> Mixture:
+        """Return the fitted mixture as one immutable object. Free: it holds released values only."""
+        check_is_fitted(self)
+        return Mixture(self.weights_, self.means_, self.covariances_)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the most probable component of each row.
+
+        The labels go to whoever holds X; the model keeps nothing of it.
+
+        Parameters
+        ----------
+        X : array, DataFrame, Arrow table, path or Source
+            Rows to label, as for `fit`.
+
+        Returns
+        -------
+        labels : integer array of shape (n_samples,)
+            -1 for a row with a missing value, if ``missing="drop"`` or X is a file.
+        """
+        check_is_fitted(self)
+        rows, usable = rows_to_label(self, X)
+        labels = np.full(len(rows), -1)
+        labels[usable] = self.to_mixture().predict(rows[usable])
+        return labels
+
+    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
+        """Fit on X, then return the component of each of its rows (the labels are not released by the model)."""
+        return self.fit(X).predict(X)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probability of each component for each row, (n_samples, n_components)."""
+        return self.to_mixture().predict_proba(self._rows(X))
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Return the log density of each row, (n_samples,)."""
+        return self.to_mixture().log_density(self._rows(X))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log density of X. Computed without noise: for the holder of X, not for publication."""
+        return float(self.score_samples(X).mean())
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
+        """Draw synthetic rows, (n_samples, n_features). They are as private as the model."""
+        return self.to_mixture().sample(check_count("n_samples", n_samples, 10**9), random_state)
+
+    def nonprivate_bic(self, X: Any) -> float:
+        """Return the Bayesian information criterion on X (lower is better). Not private: for the holder of X."""
+        rows = self._rows(X)
+        return -2 * len(rows) * self.score(X) + self._n_parameters() * float(np.log(len(rows)))
+
+    def nonprivate_aic(self, X: Any) -> float:
+        """Return Akaike's information criterion on X (lower is better). Not private: for the holder of X."""
+        return -2 * len(self._rows(X)) * self.score(X) + 2 * self._n_parameters()
+
+    def _rows(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        return check_rows(self, X, reset=False)
+
+    def _n_parameters(self) -> int:
+        k, d = self.means_.shape
+        spread = {"full": k * d * (d + 1) // 2, "tied": d * (d + 1) // 2, "diag": k * d, "spherical": k}
+        return k - 1 + k * d + spread[self.covariance_type]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        return tags
+
+
+def check_shape(covariance_type: Any, covariance_floor: Any) -> float:
+    """Return the floor of standard deviations, as a fraction of the bounds, or explain what is wrong."""
+    if covariance_type not in PRODUCTS:
+        raise PrivacyError(f"covariance_type={covariance_type!r} is not one of {', '.join(PRODUCTS)}")
+    try:
+        number = float(covariance_floor)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not 1e-6 <= number <= 1.0:
+        raise PrivacyError(
+            f"covariance_floor={covariance_floor!r} must be a fraction of the bounds' half widths, from 1e-6 to 1"
+        )
+    return number

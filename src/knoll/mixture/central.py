@@ -1,0 +1,169 @@
+"""knoll's own mixture (CDP-GMM, Harrington and Mayolo, Algorithm 2, for any dimension).
+
+One column:   a released histogram, and expectation-maximisation on it                              (histogram.py)
+more columns:
+    start     a tree of released shapes, and expectation-maximisation on its leaves: free           (start.py)
+    steps     release every component's moments about itself; move it by their precision             (moments.py)
+
+Where we differ from the paper: count, mean and covariance of all components are one joint query, clipped to each
+component's own ellipsoid, so neither their number nor the width of the bounds enters its noise; bounds are public;
+responsibilities are probabilities, which no split into cells can bias. ``preset="paper"`` is the paper's algorithm:
+cells of private k-means with a tenth of the budget, and one release of their moments with its split of the rest.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from knoll.cluster.means import cell_means
+from knoll.cluster.starts import packed_starts
+from knoll.estimator import Room, documented
+from knoll.mixture.base import PrivateMixture
+from knoll.mixture.histogram import fit_histogram, noise_errors, release_histogram
+from knoll.mixture.mixture import Mixture
+from knoll.mixture.moments import Belief, Form, walk
+from knoll.mixture.of_cells import moments_of_cells
+from knoll.mixture.start import start_from_tree
+from knoll.privacy import PrivacyError
+from knoll.queries import CellMoments, Nearest
+
+START_SHARE = 0.35
+STEPS = 4
+PAPER_KMEANS, PAPER_STEPS = 0.1, 2
+
+
+@documented
+class GaussianMixture(PrivateMixture):
+    """A Gaussian mixture under differential privacy, with nothing to tune.
+
+    Parameters
+    ----------
+    n_components : int or None, default=1
+        Number of components. None chooses it from what is released anyway, at no cost.
+    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
+        Shape of the covariances.
+    covariance_floor : float, default=0.001
+        Public floor: no standard deviation is below this fraction of the bounds' half widths.
+    preset : {"default", "paper"}, default="default"
+        "paper": private k-means, then one release of the moments of its cells.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+    n_components_confidence_ : float
+        If the number of components was chosen: how often it is chosen again when the released noise is redrawn.
+    histogram_, histogram_edges_ : arrays
+        The released histogram, if there is one column; else empty.
+
+    Notes
+    -----
+    **Privacy.** One column: a `CellShapes` and a `ColumnHistograms`. More: the tree of `knoll.KMeans`
+    (`CellShapes`, and one `ScatterMatrix` for bounds of 12 or more effective dimensions), then four `ComponentMoments`.
+    All fitted attributes are post-processing of these. Assumed public: the parameters, given bounds, column names, and
+    under the two replace relations the number of records.
+
+    References
+    ----------
+    Harrington, Mayolo. DP-GMMs: differentially private Gaussian mixture models.
+
+    Examples
+    --------
+    >>> import knoll
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs(20_000, 2, centers=[[-5, 0], [5, 0]], random_state=0)
+    >>> model = knoll.GaussianMixture(2, epsilon=1.0, bounds=(-10, 10), random_state=0).fit(X)
+    >>> sorted(model.means_[:, 0].round(0).tolist())
+    [-5.0, 5.0]
+    >>> model.sample(3, random_state=0).shape
+    (3, 2)
+    """
+
+    _may_choose = True
+    _published = PrivateMixture._published | {"histogram_": "b", "histogram_edges_": "e"}
+
+    def __init__(
+        self,
+        n_components: int | None = 1,
+        *,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        bounds: Any = None,
+        covariance_type: str = "full",
+        covariance_floor: float = 0.001,
+        preset: str = "default",
+        scale_by_bounds: bool = False,
+        relation: str = "add_remove",
+        unit: Any = None,
+        missing: str = "refuse",
+        ledger: Any = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ):
+        self.n_components = n_components
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.covariance_type = covariance_type
+        self.covariance_floor = covariance_floor
+        self.preset = preset
+        self.scale_by_bounds = scale_by_bounds
+        self.relation = relation
+        self.unit = unit
+        self.missing = missing
+        self.ledger = ledger
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        if self.preset not in ("default", "paper"):
+            raise PrivacyError(f'preset={self.preset!r} is not one of "default", "paper"')
+        if self.preset == "paper" and self.n_components is None:
+            raise PrivacyError('preset="paper" needs n_components')
+
+    def _search(self, room: Room, k: int | None, rng: np.random.RandomState, form: Form) -> None:
+        self.histogram_, self.histogram_edges_ = np.empty(0), np.empty(0)
+        if self.preset == "paper":
+            self._search_paper(room, k, rng, form)
+            return
+        if room.domain.n_columns == 1:
+            self._search_histogram(room, k, rng, form)
+            return
+        start = start_from_tree(room, START_SHARE * room.curator.share_left, k, rng, form)
+        self.n_components_confidence_ = start.confidence
+        belief = walk(
+            room.curator,
+            room.curator.share_left,
+            STEPS,
+            room.domain,
+            Belief.start(start.mixture, start.total),
+            form,
+            soft=True,
+            norm=2 if self.delta > 0 else 1,
+        )
+        self._publish_belief(belief)
+
+    def _search_paper(self, room: Room, k: int, rng: np.random.RandomState, form: Form) -> None:
+        """Algorithm 2 of the paper: cells of private k-means, then one release of their moments."""
+        curator, domain, scales = room.curator, room.domain, room.scales
+        centres = packed_starts(domain, k, scales, rng)
+        share = PAPER_KMEANS * curator.share_left
+        for _ in range(PAPER_STEPS):
+            released = curator.release(CellMoments(Nearest(centres, domain, scales)), share / PAPER_STEPS)
+            centres = cell_means(released, domain.centre, domain, otherwise=centres).centres
+        norm = 2 if self.delta > 0 else 1
+        self._publish_belief(moments_of_cells(curator, curator.share_left, domain, centres, form, norm))
+
+    def _search_histogram(self, room: Room, k: int | None, rng: np.random.RandomState, form: Form) -> None:
+        histogram = release_histogram(room, k)
+        fits, self.n_components_confidence_ = fit_histogram(histogram, k, rng, float(form.floor[0]))
+        self.histogram_, self.histogram_edges_ = histogram.counts, histogram.edges
+        variances = fits.variances
+        if self.covariance_type == "tied":
+            variances = np.full(len(variances), float(fits.weights @ variances))
+        errors = noise_errors(histogram, fits)
+        mixture = Mixture.nearest(
+            fits.weights, room.domain.clip(fits.means[:, None]), variances[:, None, None], form.floor
+        )
+        zero = np.zeros(len(fits.means))
+        self._publish(mixture, errors[0], errors[1][:, None], errors[2][:, None, None], zero, histogram.sight.total)

@@ -1,0 +1,131 @@
+"""One column: a released histogram, and a mixture fitted to it by expectation-maximisation, free.
+
+    root       release count, mean and variance of everything, with a small share
+    histogram  release counts in bins over the bounds, or over mean ± 4 standard deviations if that is far narrower
+    fit        expectation-maximisation on the bins, which knows the noise of their counts       (binned.py)
+
+One record adds one vote: no other query says as much about one column at so little noise.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from knoll.cluster.moment_tree import release_root
+from knoll.estimator import Room
+from knoll.mixture.binned import LONG, Fits, NoisyCounts, Prior, bin_moments, fit_binned
+from knoll.privacy import Released
+from knoll.queries import ColumnHistograms, Frame, longest_record
+
+ROOT_SHARE = 0.06
+NARROW, CLEAR = 0.5, 30.0  # bins leave the bounds only for a range this much narrower, told with this many errors
+REACH = 4.0  # bins cover this many standard deviations about the mean
+BINS_EACH, FEWEST, MOST = 12, 24, 240  # bins per component
+GUESS, MOST_CHOSEN = 5, 9  # components, while their number is not known
+REDRAWS, CHOOSING_STEPS = 4, 100
+PRIOR = 3.0  # records of faint prior per component
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """A released histogram of one column: finite edges, counts (the outer bins hold what lies beyond), their noise."""
+
+    edges: np.ndarray
+    counts: np.ndarray
+    stderr: float
+
+    @property
+    def sight(self) -> NoisyCounts:
+        """What was seen, for the fit."""
+        return NoisyCounts(self.counts, self.stderr)
+
+    def redrawn(self, rng: np.random.RandomState) -> "Histogram":
+        """Return it with as much noise again."""
+        again = self.counts + self.stderr * rng.standard_normal(len(self.counts))
+        return Histogram(self.edges, again, self.stderr * 2**0.5)
+
+
+def release_histogram(room: Room, k: int | None) -> Histogram:
+    """Spend the budget on a histogram where the records are."""
+    curator, frame = room.curator, Frame(room.domain)
+    whole = curator.share_left
+    root = release_root(curator, ROOT_SHARE * whole, frame, longest_record(room.domain))
+    middle = float(room.domain.centre[0] + root.mean[0, 0])
+    lower, upper = (
+        float(room.domain.centre[0] - room.domain.half[0]),
+        float(room.domain.centre[0] + room.domain.half[0]),
+    )
+    reach = REACH * float(np.sqrt(root.variance[0, 0]))
+    low, high = max(lower, middle - reach), min(upper, middle + reach)
+    bins = int(np.clip(BINS_EACH * (k or GUESS), FEWEST, MOST))
+    clear = root.count[0] > CLEAR * np.sqrt(root.count_variance[0])
+    if clear and high - low < NARROW * (upper - lower):
+        edges = np.concatenate([[lower], np.linspace(low, high, bins + 1), [upper]])
+        edges = edges[np.concatenate([[True], np.diff(edges) > 1e-9 * (upper - lower)])]
+    else:
+        edges = np.linspace(lower, upper, bins + 1)
+    released: Released = curator.release(ColumnHistograms(edges[None, 1:-1]), curator.share_left)
+    return Histogram(edges, released.value[0].copy(), float(released.stderr.flat[0]))
+
+
+def fit_histogram(histogram: Histogram, k: int | None, rng: np.random.RandomState, floor: float) -> tuple[Fits, float]:
+    """Return the fitted components and how sure their number is: the share of redrawn histograms that agree."""
+    if k is not None:
+        return _fit(histogram, k, rng, floor)[0], 1.0
+    best = choose(histogram, range(1, MOST_CHOSEN + 1), rng, floor)
+    near = range(max(1, best - 1), best + 2)
+    agree = sum(choose(histogram.redrawn(rng), near, rng, floor) == best for _ in range(REDRAWS))
+    return _fit(histogram, best, rng, floor)[0], (1 + agree) / (1 + REDRAWS)
+
+
+def choose(histogram: Histogram, numbers: range, rng: np.random.RandomState, floor: float) -> int:
+    """Return the number of components with the least Bayesian information criterion of what was released."""
+    scores: dict[int, float] = {}
+    for k in numbers:
+        value = _fit(histogram, k, rng, floor, CHOOSING_STEPS)[1]
+        scores[k] = -2 * value + (3 * k - 1) * float(np.log(histogram.sight.total))
+        if k >= min(scores, key=lambda j: scores[j]) + 2:
+            break
+    return min(scores, key=lambda j: scores[j])
+
+
+def _fit(
+    histogram: Histogram, k: int, rng: np.random.RandomState, floor: float, steps: int = LONG
+) -> tuple[Fits, float]:
+    bulk, width = _span(histogram)
+    prior = Prior(PRIOR, (bulk / (6 * k)) ** 2)
+    least = max(floor, (width / 4) ** 2)
+    return fit_binned(histogram.sight, histogram.edges, k, rng, floor=least, prior=prior, steps=steps)
+
+
+def _span(histogram: Histogram) -> tuple[float, float]:
+    """Width of the fine bins together, and of one of them."""
+    widths = np.diff(histogram.edges)
+    width = float(np.median(widths))
+    return width * int((widths < 1.5 * width).sum()), width
+
+
+def noise_errors(histogram: Histogram, fits: Fits) -> np.ndarray:
+    """Return standard errors (3, k) of weights, means and variances that the noise of the counts gives them.
+
+    The fit solves J^T W (counts - intensities) = 0, W the inverse variances of the counts; noise of variance s^2
+    moves it by H^-1 J^T W noise, H = J^T W J.
+    """
+    k = len(fits.means)
+    scale = np.concatenate([np.full(k, 1e-4), 1e-4 * np.sqrt(fits.variances), 1e-4 * fits.variances])
+    start = np.concatenate([fits.weights, fits.means, fits.variances])
+
+    def intensities(at: np.ndarray) -> np.ndarray:
+        moved = Fits(at[:k], at[k : 2 * k], at[2 * k :])
+        return histogram.sight.total * (moved.weights[:, None] * bin_moments(moved, histogram.edges)[0]).sum(axis=0)
+
+    steps = np.diag(scale)
+    slope = np.array(
+        [
+            (intensities(start + step) - intensities(start - step)) / (2 * h)
+            for step, h in zip(steps, scale, strict=True)
+        ]
+    ).T
+    weight = 1 / (np.maximum(intensities(start), 0.0) + histogram.stderr**2)
+    solve = np.linalg.pinv(slope.T @ (weight[:, None] * slope), rcond=1e-10, hermitian=True) @ (slope.T * weight)
+    return histogram.stderr * np.sqrt(np.square(solve).sum(axis=1)).reshape(3, k)

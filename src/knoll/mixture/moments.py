@@ -1,0 +1,286 @@
+"""Component moments on the estimators' side: how to ask for them, and how to move a mixture by what they say.
+
+Everything here is post-processing of released values. A step of noisy expectation-maximisation is treated as a
+measurement of the mixture: what is known and what was just released are averaged by their uncertainties, so that late
+steps, which repeat each other, add up to one precise release instead of being thrown away.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal, cast
+
+import numpy as np
+from scipy.stats import chi, chi2
+
+from knoll.mixture.mixture import Mixture, onto_simplex
+from knoll.privacy import Curator
+from knoll.queries import Ball, Box, ComponentMoments, Gaussians
+from knoll.queries.components import COARSE, DIAGONAL, FINE, OFF, Products
+
+CovarianceType = Literal["full", "tied", "diag", "spherical"]
+PRODUCTS = {"full": "full", "tied": "full", "diag": "diag", "spherical": "trace"}
+
+CLIP = 3.0  # clip radius^2 = d + CLIP sqrt(2 d): whitened, nearly all of a Gaussian
+MOST_NOISE = 2.0**48  # noise scale, in grid units, above which the coarse grid is used
+START = 0.3**2  # variance of a start's means and covariances, whitened
+LEFT = 0.3  # part of what is unknown before a step of expectation-maximisation that the step leaves unknown
+LEAST = 0.1  # no step narrows a component by more than this factor: noise must not make it vanish
+WIDEST = 10.0  # nor widens one by more than this, in one step
+SEEN = 2.0  # a component is seen if its count is this many standard errors
+
+
+@dataclass(frozen=True)
+class Form:
+    """What covariances may look like, all public: their type, least and largest variances, scales of the metric."""
+
+    covariance_type: str
+    floor: np.ndarray
+    ceiling: np.ndarray
+    scales: np.ndarray
+
+    @classmethod
+    def of(cls, covariance_type: str, floor: float, domain: Box | Ball, scales: np.ndarray) -> "Form":
+        """Return the form inside a domain: standard deviations from a fraction of its half widths up to them."""
+        return cls(covariance_type, np.square(floor * domain.half), np.square(domain.half), scales)
+
+
+@dataclass(frozen=True)
+class Belief:
+    """A mixture and how well it is known.
+
+    Attributes
+    ----------
+    counts : array of shape (k,)
+        Records in each component.
+    means, covariances : arrays
+        As they were estimated: covariances may be indefinite.
+    mixture : Mixture
+        The proper mixture nearest to them.
+    unknown : array of shape (3, k)
+        Variances of count, whitened mean and whitened covariance about the truth.
+    noise : array of shape (3, k)
+        The part of them that is privacy noise of the releases so far.
+    shrinkage : array of shape (k,)
+        How far the mixture's covariances were drawn to their diagonals.
+    """
+
+    counts: np.ndarray
+    means: np.ndarray
+    covariances: np.ndarray
+    mixture: Mixture
+    unknown: np.ndarray
+    noise: np.ndarray
+    shrinkage: np.ndarray
+
+    @classmethod
+    def start(cls, mixture: Mixture, total: float) -> "Belief":
+        """Return what is known of a mixture that was made up, or told from something coarse."""
+        k = mixture.n_components
+        known = np.isfinite(total)
+        start = START if known else 1.0
+        counts = mixture.weights * total if known else np.zeros(k)
+        unknown = np.stack(
+            [np.maximum(START * counts**2, 1.0) if known else np.full(k, 1e18)] + 2 * [np.full(k, start)]
+        )
+        zero = np.zeros((3, k))
+        return cls(counts, mixture.means, mixture.covariances, mixture, unknown, zero, np.zeros(k))
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Released counts, whitened means and covariances of components, and the standard errors of their noise."""
+
+    counts: np.ndarray
+    moves: np.ndarray
+    spreads: np.ndarray
+    roots: np.ndarray
+    errors: np.ndarray
+
+
+def clip_radius(d: int) -> float:
+    """Whitened radius beyond which displacements are shortened."""
+    return float(np.sqrt(d + CLIP * np.sqrt(2 * d)))
+
+
+def clipped_variance(d: int, radius: float, variance: np.ndarray | float) -> np.ndarray:
+    """Variance per column that is left of a round Gaussian when displacements are shortened to a radius."""
+    squares = radius**2 / np.asarray(variance, dtype=np.float64)
+    inside = chi2.cdf(squares, d)
+    return variance * (d * chi2.cdf(squares, d + 2) + squares * (1 - inside)) / d
+
+
+def clip_factors(d: int, radius: float) -> tuple[float, float]:
+    """By what clipping shortens a small displacement, and variances, of a standard Gaussian."""
+    lengths = np.linspace(radius, radius + 12.0, 2001)
+    beyond = np.trapezoid(radius / lengths * chi.pdf(lengths, d), lengths)
+    shorter = chi2.cdf(radius**2, d) + (1 - 1 / d) * beyond
+    return float(shorter), float(clipped_variance(d, radius, 1.0))
+
+
+def unclip(spreads: np.ndarray, radius: float) -> np.ndarray:
+    """Scale covariances of clipped displacements to those of the round Gaussians that would have been clipped so.
+
+    At the end, where components are whitened by themselves, this is exact for Gaussians; before, it lets a component
+    that is far too narrow grow at once.
+    """
+    d = spreads.shape[1]
+    variances = np.geomspace(1e-3, WIDEST, 400)
+    left = clipped_variance(d, radius, variances)
+    seen = np.clip(np.einsum("kii->k", spreads) / d, left[0], left[-1])
+    return spreads * (np.interp(seen, left, variances) / seen)[:, None, None]
+
+
+def noise_weights(d: int, radius: float, products: str, norm: int) -> tuple[float, float]:
+    """Weights of count and squares, next to the displacement's 1, that waste least of the likelihood.
+
+    Noise of unit 1 on (count, displacement, squares) weighted by p costs sum(c / p^2) / 2 of a component's
+    log-likelihood, c = (1, d R^2, ...), at a noise scale proportional to the norm of (g p), g the largest norms of the
+    three parts.
+    """
+    entries = {"full": d + 2 * (d * (d - 1) / 2) * (DIAGONAL / OFF) ** 2, "diag": d, "trace": 1 / d}[products]
+    costs = np.array([1.0, d * radius**2, radius**4 * entries / 2])
+    wide = 1 + OFF / DIAGONAL * (d - 1) / 2 if products == "full" else 1.0
+    p = costs**0.25 if norm == 2 else (costs / np.array([1.0, d**0.5, wide])) ** (1 / 3)
+    return float(p[0] / p[1]), float(p[2] / p[1])
+
+
+def ask(
+    curator: Curator,
+    share: float,
+    domain: Box | Ball,
+    mixture: Mixture,
+    form: Form,
+    *,
+    soft: bool,
+    norm: int = 2,
+    cells: Any = None,
+    radius: float | None = None,
+) -> Seen:
+    """Release the moments of a mixture's components about themselves."""
+    k, d = mixture.means.shape
+    radius = clip_radius(d) if radius is None else radius
+    products = cast(Products, PRODUCTS[form.covariance_type])
+    roots = np.linalg.cholesky(mixture.covariances)
+    count_weight, square_weight = noise_weights(d, radius, products, norm)
+    for displacement_bits, part_bits in (FINE, COARSE):
+        query = ComponentMoments(
+            Gaussians(domain, mixture.weights, mixture.means, roots, np.full(k, radius), displacement_bits),
+            cells=cells,
+            soft=soft,
+            products=products,
+            count_weight=count_weight,
+            square_weight=square_weight,
+            bits=part_bits,
+        )
+        if np.max(curator.stderr(query, share) * query.weights / query.step) < MOST_NOISE:
+            break
+    released = curator.release(query, share)
+    return _read(released.value, released.stderr, query, roots, radius)
+
+
+def _read(value: np.ndarray, stderr: np.ndarray, query: ComponentMoments, roots: np.ndarray, radius: float) -> Seen:
+    """Take a release apart: moments per record of each component, clipping undone."""
+    shorter, narrower = clip_factors(query.domain.n_columns, radius)
+    k, d = query.shape[0], query.domain.n_columns
+    counts, errors = value[:, 0], stderr[:, 0]
+    n = np.maximum(counts, SEEN * errors)
+    moves = value[:, 1 : 1 + d] / n[:, None] / shorter
+    tail = value[:, 1 + d :] / n[:, None]
+    spreads = np.zeros((k, d, d))
+    if query.products == "trace":
+        spreads[:, np.arange(d), np.arange(d)] = tail / d
+    else:
+        spreads[:, query.pairs[0], query.pairs[1]] = spreads[:, query.pairs[1], query.pairs[0]] = tail
+    away = moves[:, :, None] * moves[:, None, :]
+    if query.products == "trace":
+        away = np.eye(d) * np.square(moves).mean(axis=1)[:, None, None]
+    elif query.products == "diag":
+        away = away * np.eye(d)
+    per = 1 / d if query.products == "trace" else 1.0
+    noise = [errors, stderr[:, 1] / n / shorter, stderr[:, 1 + d] * per / n / narrower]
+    return Seen(counts, moves, unclip(spreads, radius) - away, roots, np.stack(noise))
+
+
+def learn(belief: Belief, seen: Seen, form: Form) -> Belief:
+    """Average what is known and what was seen by their uncertainties."""
+    visible = seen.counts > SEEN * seen.errors[0]
+    gain = belief.unknown / (belief.unknown + np.square(seen.errors))
+    gain[1:] *= visible
+    counts = belief.counts + gain[0] * (seen.counts - belief.counts)
+    old = belief.mixture.means
+    means = old + gain[1][:, None] * np.einsum("kij,kj->ki", seen.roots, seen.moves)
+    values, vectors = np.linalg.eigh(seen.spreads)
+    spreads = (vectors * np.maximum(values, LEAST)[:, None, :]) @ vectors.transpose(0, 2, 1)
+    found = seen.roots @ spreads @ seen.roots.transpose(0, 2, 1)
+    covariances = belief.covariances + gain[2][:, None, None] * (found - belief.covariances)
+    noise = (1 - gain) ** 2 * belief.noise + gain**2 * np.square(seen.errors)
+    unknown = (1 - gain) * belief.unknown + LEFT**2 * gain * belief.unknown
+    if form.covariance_type == "tied":
+        share = np.maximum(counts, 0.0) / max(float(np.maximum(counts, 0.0).sum()), 1e-9)
+        covariances = np.broadcast_to(np.tensordot(share, covariances, axes=1), covariances.shape)
+        noise[2] = np.full(len(counts), float(share**2 @ noise[2]))
+    learned = replace(belief, counts=counts, means=means, covariances=covariances, noise=noise, unknown=unknown)
+    return shaped(learned, form)
+
+
+def shaped(belief: Belief, form: Form) -> Belief:
+    """Return a belief with the proper mixture nearest to it.
+
+    Correlations are drawn to zero by the part of their squares that is noise: with off-diagonal noise of variance t
+    in whitened coordinates, a correlation r has noise of variance t (1 + r^2).
+    """
+    d = belief.means.shape[1]
+    variances = np.clip(np.einsum("kii->ki", belief.covariances), form.floor, form.ceiling)
+    size = np.sqrt(variances[:, :, None] * variances[:, None, :])
+    r = np.clip(belief.covariances / size, -1.0, 1.0) * (1 - np.eye(d))
+    off = belief.noise[2] * (DIAGONAL / OFF) ** 2
+    energy = np.square(r).sum(axis=(1, 2))
+    spurious = off * (d * (d - 1) + energy)
+    shrinkage = np.where(energy > 0, np.minimum(spurious / np.maximum(energy, 1e-300), 1.0), 0.0)
+    drawn = size * ((1 - shrinkage)[:, None, None] * r + np.eye(d))
+    weights = onto_simplex(np.maximum(belief.counts, 0.0) / max(float(np.maximum(belief.counts, 0.0).sum()), 1e-9))
+    mixture = Mixture.nearest(weights, belief.means, drawn, form.floor)
+    return replace(belief, mixture=mixture, shrinkage=shrinkage)
+
+
+def standard_errors(belief: Belief) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return standard errors of weights, means and covariances that privacy noise gives them."""
+    total = max(float(np.maximum(belief.counts, 0.0).sum()), 1.0)
+    covariances = belief.mixture.covariances
+    variances = np.einsum("kii->ki", covariances)
+    weights = np.sqrt(belief.noise[0]) / total
+    means = np.sqrt(belief.noise[1][:, None] * variances)
+    size = variances[:, :, None] * variances[:, None, :]
+    spreads = np.sqrt(belief.noise[2][:, None, None] * (size + np.square(covariances)) / 2)
+    return weights, means, spreads
+
+
+def walk(
+    curator: Curator,
+    share: float,
+    steps: int,
+    domain: Box | Ball,
+    belief: Belief,
+    form: Form,
+    *,
+    soft: bool,
+    norm: int,
+) -> Belief:
+    """Take steps of expectation-maximisation on released moments; each gets an equal part of the share."""
+    for _ in range(steps):
+        seen = ask(curator, share / steps, domain, belief.mixture, form, soft=soft, norm=norm)
+        belief = learn(belief, seen, form)
+    return belief
+
+
+def restricted(mixture: Mixture, form: Form) -> Mixture:
+    """Return a mixture with covariances of the given type: pooled, without products, or of one size."""
+    covariances = mixture.covariances
+    d = mixture.n_columns
+    if form.covariance_type == "tied":
+        covariances = np.broadcast_to(np.tensordot(mixture.weights, covariances, axes=1), covariances.shape)
+    elif form.covariance_type == "diag":
+        covariances = covariances * np.eye(d)
+    elif form.covariance_type == "spherical":
+        size = (np.einsum("kii->ki", covariances) / form.scales**2).mean(axis=1)
+        covariances = size[:, None, None] * np.diag(form.scales**2)
+    return Mixture.nearest(mixture.weights, mixture.means, covariances, form.floor)

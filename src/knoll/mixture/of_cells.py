@@ -1,0 +1,59 @@
+"""The mixture of a clusterer's cells: released centres become components by releasing the moments of their cells.
+
+    shapes   release count, mean and variances of each cell, clipped to the room that its neighbours leave
+    moments  release count, mean and covariance of each cell, clipped to the ellipsoid that the shapes tell
+
+Two releases of one fit: the first makes the second's noise fit each cell's own size.
+"""
+
+import numpy as np
+
+from knoll.cluster.shape import Asking, ellipsoid
+from knoll.mixture.mixture import Mixture
+from knoll.mixture.moments import Belief, Form, ask, learn, restricted
+from knoll.privacy import Curator
+from knoll.queries import Ball, Box, Frame, Nearest
+
+SHAPES = Asking("shapes of cells", count=0.5, squares=0.5, bias=0.0)
+SHAPES_SHARE = 0.3
+_TRUST = 1.0  # prior standard deviation of a cell's variance, in units of its guess
+
+
+def moments_of_cells(
+    curator: Curator,
+    share: float,
+    domain: Box | Ball,
+    centres: np.ndarray,
+    form: Form,
+    norm: int,
+) -> Belief:
+    """Release the moments of the cells of centres with a share of the budget."""
+    scales = form.scales
+    cells, frame = Nearest(centres, domain, scales), Frame(domain, scales)
+    at = (cells.centres - domain.centre) / scales
+    guess = _guess(at, frame.half)
+    axes, radii = ellipsoid(guess)
+    seen = SHAPES.ask(curator, SHAPES_SHARE * share, cells, frame, at, axes, radii)
+    count = np.maximum(seen.count, 2 * seen.count_sd)[:, None]
+    variance = seen.variance(guess, _TRUST, count) + seen.squares_sd / count  # rather too wide: narrow ones clip
+    variance = np.clip(variance, 1e-4 * guess, np.square(frame.half))
+    weights = np.maximum(seen.count, seen.count_sd)
+    spread = np.einsum("ki,ij->kij", variance * scales**2, np.eye(len(scales)))
+    first = Mixture.nearest(weights / weights.sum(), cells.centres, spread, form.floor)
+    belief = Belief.start(restricted(first, form), float(weights.sum()))
+    rest = share - SHAPES_SHARE * share
+    found = ask(curator, rest, domain, belief.mixture, form, soft=False, norm=norm, cells=cells)
+    return learn(belief, found, form)
+
+
+def _guess(at: np.ndarray, half: np.ndarray) -> np.ndarray:
+    """Guess the variances of cells, per column, from the distance to the nearest other centre: public."""
+    k, d = at.shape
+    whole = np.square(half) / 3
+    if k == 1:
+        return whole[None]
+    squares = np.square(at).sum(axis=1)
+    gaps = np.maximum(squares[:, None] + squares - 2 * at @ at.T, 0.0)
+    gaps[np.diag_indices(k)] = np.inf
+    nearest = np.maximum(gaps.min(axis=1), 1e-6 * whole.sum())
+    return np.minimum(nearest[:, None] / 4 / d**0.5, whole)

@@ -1,0 +1,108 @@
+"""Where a mixture starts: the leaves of a tree of released shapes, and expectation-maximisation on them, free.
+
+A leaf is a small Gaussian with a released weight, mean and variance per column. The tree is that of `knoll.KMeans`
+(cluster/moment_tree.py), grown finer; the fit to its leaves is post-processing.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import softmax
+
+from knoll.cluster.choose import GUESS, Choice, choose_k
+from knoll.cluster.kmeans import MOST_ROTATED, ROTATE_FROM, principal_axes
+from knoll.cluster.moment_tree import Leaf, grow, release_root
+from knoll.cluster.refine import solve, synthetic_points
+from knoll.cluster.shape import effective
+from knoll.estimator import Room
+from knoll.mixture.mixture import Mixture, onto_simplex
+from knoll.mixture.moments import Form, restricted
+from knoll.privacy import Shares
+from knoll.queries import Frame, longest_record
+
+FINER = 3  # leaves are grown as for this many times the components
+STEPS = 60
+PRIOR = 0.02  # of an average component's records, at the pooled covariance
+
+
+@dataclass(frozen=True)
+class StartShares(Shares):
+    """Shares of what a start may spend; the axes' share goes to the tree if there is no rotation."""
+
+    root: float = 0.15
+    axes: float = 0.25
+    tails: float = 0.1
+    tree: float = 0.5
+
+
+@dataclass(frozen=True)
+class Start:
+    """A first mixture, the released number of records, and how sure the number of components is."""
+
+    mixture: Mixture
+    total: float
+    confidence: float
+
+
+def start_from_tree(room: Room, share: float, k: int | None, rng: np.random.RandomState, form: Form) -> Start:
+    """Release a tree of shapes with a share of the budget and fit a mixture to its leaves."""
+    curator, frame, shares = room.curator, Frame(room.domain, room.scales), StartShares()
+    root = release_root(curator, shares.root * share, frame, longest_record(room.domain, room.scales))
+    turned = effective(frame.half) >= ROTATE_FROM and frame.n_columns <= MOST_ROTATED
+    rotation, tree = None, shares.tree + (0.0 if turned else shares.axes)
+    if turned:
+        rotation = principal_axes(curator, shares.axes * share, frame, root)
+        frame, root = rotation.frame(room), rotation.turn(root)
+    search, seed = (frame, root) if rotation is None else (rotation.search(room), rotation.clear(root))
+    leaves = grow(curator, search, seed, FINER * (k or GUESS), (shares.tails * share, tree * share))
+    choice = choose_k(leaves, seed, rng) if k is None else Choice(k, 1.0)
+    weights, means, covariances = fit_leaves(leaves, seed, choice.k, rng)
+    if rotation is None:
+        means, turn = frame.outside(means), np.diag(room.scales)
+    else:
+        means, covariances = _lift(means, covariances, root)
+        turn = rotation.axes * room.scales
+        means = room.domain.centre + means @ turn
+    covariances = turn.T @ covariances @ turn
+    mixture = Mixture.nearest(weights, room.domain.clip(means), covariances, form.floor)
+    return Start(restricted(mixture, form), float(root.count[0]), choice.confidence)
+
+
+def _lift(means: np.ndarray, covariances: np.ndarray, root: Leaf) -> tuple[np.ndarray, np.ndarray]:
+    """Give components of the search the other axes: mean and variance of everything."""
+    k, q = means.shape
+    d = root.mean.shape[1]
+    full = np.tile(np.diag(root.variance[0]), (k, 1, 1))
+    full[:, :q, :q] = covariances
+    return np.hstack([means, np.tile(root.mean[0, q:], (k, 1))]) if d > q else means, full
+
+
+def fit_leaves(
+    leaves: Leaf, root: Leaf, k: int, rng: np.random.RandomState
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return weights, means and covariances of a mixture fitted to leaves, each a Gaussian of its own."""
+    centres = solve(*synthetic_points(leaves, root, k, rng), k, rng)
+    mass = np.where(leaves.count > np.sqrt(leaves.count_variance), leaves.count, 0.0)
+    mass[leaves.count.argmax()] = max(float(leaves.count.max()), 1.0)
+    d = leaves.mean.shape[1]
+    within = np.einsum("mi,ij->mij", leaves.variance, np.eye(d))
+    means, weights = centres.at, onto_simplex(centres.weight / centres.weight.sum())
+    covariances = np.einsum("ki,ij->kij", np.maximum(centres.variance, 1e-12 * root.variance), np.eye(d))
+    extra = PRIOR * mass.sum() / k
+    for _ in range(STEPS):
+        precisions = np.linalg.inv(covariances)
+        away = leaves.mean[:, None, :] - means
+        far = np.einsum("mki,kij,mkj->mk", away, precisions, away, optimize=True)
+        far += np.einsum("mi,kii->mk", leaves.variance, precisions)
+        logs = np.log(np.maximum(weights, 1e-300)) - (far + np.linalg.slogdet(covariances)[1]) / 2
+        shares = softmax(logs, axis=1) * mass[:, None]
+        n = shares.sum(axis=0)
+        weights = (n + extra) / (n + extra).sum()
+        means = np.where(n[:, None] > 0, shares.T @ leaves.mean / np.maximum(n, 1e-9)[:, None], means)
+        away = leaves.mean[:, None, :] - means
+        scatter = np.einsum("mk,mki,mkj->kij", shares, away, away, optimize=True)
+        scatter += np.einsum("mk,mij->kij", shares, within, optimize=True)
+        pooled = scatter.sum(axis=0) / mass.sum()
+        covariances = (scatter + extra * pooled) / (n + extra)[:, None, None]
+        covariances += 1e-9 * np.trace(pooled) / d * np.eye(d)
+    return weights, means, covariances

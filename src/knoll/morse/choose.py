@@ -1,0 +1,44 @@
+"""How many clusters, and how sure: told from a tree and its redrawn copies, at no cost."""
+
+import numpy as np
+
+from knoll.morse.tree import MergeTree
+
+RIPPLE = 1.0  # persistence that cutting one even cloud into cells gives to their Gaussians
+LIGHT = 0.25  # an island lighter than this part of an average leaf does not count
+DOUBT = 0.1  # a join is judged by this quantile of its redrawn persistence
+
+
+def choose_cut(tree: MergeTree, redrawn: list[MergeTree]) -> np.ndarray:
+    """Return the joins to undo: those before the largest gap in persistence.
+
+    Persistence counts as far as it survives redrawing the noise. Gaussians of neighbouring cells of one even cloud have
+    a valley of up to about one unit between them, so nothing below that is a gap, and there may be one cluster only.
+    Gaps are ratios.
+    """
+    if not len(tree.height):
+        return np.empty(0, dtype=int)
+    copies = np.array([tree.persistence, *(copy.persistence for copy in redrawn)])
+    sure = np.minimum(tree.persistence, np.quantile(copies, DOUBT, axis=0))
+    sure = np.where(tree.lighter >= LIGHT / np.count_nonzero(tree.mass), sure, 0.0)
+    order = np.argsort(-sure, kind="stable")
+    level = np.log(np.maximum(np.append(sure[order], 0.0), RIPPLE))
+    gaps = level[:-1] - level[1:]
+    return order[: int(gaps.argmax()) + 1] if gaps.max() > 0 else order[:0]
+
+
+def confidence(tree: MergeTree, redrawn: list[MergeTree], apart: np.ndarray, by: str) -> np.ndarray:
+    """Return, for each join, how often it stays on its side of the cut when the released noise is redrawn.
+
+    The cut lies half-way (as a ratio) between what the weakest undone join and the strongest other one score.
+    """
+    if not len(tree.height):
+        return np.empty(0)
+    score = tree.scores(by)
+    undone = np.zeros(len(score), dtype=bool)
+    undone[apart] = True
+    if undone.all() or not undone.any():
+        return np.mean([(copy.persistence > 0) == undone for copy in redrawn], axis=0)
+    low, high = float(score[~undone].max()), float(score[undone].min())
+    middle = (low + high) / 2 if by == "height" or min(low, high) <= 0 else float(np.sqrt(low * high))
+    return np.mean([(copy.scores(by) > middle) == undone for copy in redrawn], axis=0)

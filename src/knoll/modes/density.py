@@ -58,8 +58,8 @@ class KernelDensity(DensityMixin, KernelModel):
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(20_000, 2))
     >>> model = knoll.KernelDensity(epsilon=1.0, bounds=(-5, 5), random_state=0).fit(X)
-    >>> model.density([[0.0, 0.0]]).round(1)
-    array([0.1])
+    >>> bool(0.13 < model.density([[0.0, 0.0]])[0] < 0.17)
+    True
     >>> model.density_stderr() < 0.001
     True
     """

@@ -95,10 +95,10 @@ class ModalRegression(RegressorMixin, KernelModel):
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> x = rng.uniform(size=(20_000, 1))
-    >>> y = rng.choice([0.0, 2.0], size=20_000) + 0.2 * rng.normal(size=20_000)
-    >>> model = knoll.ModalRegression(epsilon=1.0, bounds=([0, -2], [1, 4]), random_state=0).fit(x, y)
-    >>> [modes.round(1).tolist() for modes in model.predict_modes([[0.5]])]
-    [[0.0, 2.0]]
+    >>> y = rng.choice([1.0, 3.0], size=20_000) + 0.2 * rng.normal(size=20_000)
+    >>> model = knoll.ModalRegression(epsilon=1.0, bounds=([0, -1], [1, 5]), random_state=0).fit(x, y)
+    >>> [modes.round().tolist() for modes in model.predict_modes([[0.5]])]
+    [[1.0, 3.0]]
     """
 
     _published: ClassVar = {**KernelModel._published, "threshold_": ""}

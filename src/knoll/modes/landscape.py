@@ -24,7 +24,7 @@ from knoll.modes.persistence import Peaks, merge_tree, mesh_peaks
 from knoll.modes.release import Surroundings
 from knoll.modes.series import GridSeries, _Series
 
-CELLS = {1: 8, 2: 3.5, 3: 2.5}  # mesh cells to a bandwidth
+CELLS = {1: 6, 2: 3.0, 3: 2.5}  # mesh cells to a bandwidth
 CELL = 1.0  # bandwidths across which a kernel sum counts as one look at the data
 MOST_PEAKS = 24  # followed in many columns
 MOST_CURVED = 32  # columns up to which the curvature of a mode is computed

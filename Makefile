@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: audit mutants demo test lint bench-speed bench-kmeans bench-mixtures bench-morse clean
+.PHONY: audit mutants demo test lint bench-speed bench-kmeans bench-mixtures bench-morse bench-modes clean
 
 demo: $(VENV)/knoll
 	$(BIN)/knoll demo --out demo
@@ -22,6 +22,9 @@ bench-speed: $(VENV)/dev
 
 bench-kmeans: $(VENV)/dev
 	$(BIN)/python benchmarks/kmeans.py $(ARGS)
+
+bench-modes: $(VENV)/dev
+	$(BIN)/python benchmarks/modes.py $(ARGS)
 
 bench-morse: $(VENV)/dev
 	$(BIN)/python benchmarks/morse.py $(ARGS)

@@ -229,10 +229,13 @@ ESTIMATORS = {
         **{"bandwidth": "private", "bounds": (-1.0, 1.0), "random_state": 0, "n_frequencies": 64, **kw}
     ),
     "ModeSeeking": lambda **kw: knoll.ModeSeeking(
-        **{"bounds": (-1.0, 1.0), "random_state": 0, "n_frequencies": 64, **kw}
+        **{"bandwidth": 0.25, "bounds": (-1.0, 1.0), "random_state": 0, "n_frequencies": 64, **kw}
     ),
     "ModeSeeking, each step": lambda **kw: knoll.ModeSeeking(
         **{"bounds": None, "random_state": 0, "bandwidth": 0.4, "release": "each-step", "n_steps": 3, **kw}
+    ),
+    "ModeClustering": lambda **kw: knoll.ModeClustering(
+        **{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}
     ),
     "ModalRegression": lambda **kw: knoll.ModalRegression(
         **{"bandwidth": 0.3, "bounds": (-1.0, 1.0), "random_state": 0, "n_frequencies": 64, **kw}

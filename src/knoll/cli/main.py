@@ -2,7 +2,7 @@
 
 import typer
 
-from knoll.cli import audit, cluster, mixture
+from knoll.cli import audit, cluster, mixture, modes
 from knoll.cli.ledger import ledger_app
 from knoll.cli.local import local_app
 
@@ -17,6 +17,8 @@ app.command()(mixture.mixture)
 app.command()(cluster.predict)
 app.command()(cluster.plan)
 app.command()(cluster.demo)
+app.command()(modes.modes)
+app.command()(modes.regress)
 app.command()(audit.audit)
 app.add_typer(local_app, name="local")
 app.add_typer(ledger_app, name="ledger")

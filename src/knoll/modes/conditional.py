@@ -140,5 +140,5 @@ def climb_last(series: Series, points: np.ndarray, low: float, high: float, step
 
 def threshold(series: Series, volume: float, chance: float) -> float:
     """Significance that noise exceeds nowhere in the domain, but with this chance."""
-    cells = max(1.0, volume / float(np.prod(2.0 * series.bandwidth)))
+    cells = max(1.0, volume / float(np.prod(series.bandwidth)))
     return float(-ndtri(min(0.5, chance / cells)))

@@ -58,8 +58,8 @@ class KernelDensity(DensityMixin, KernelModel):
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(20_000, 2))
     >>> model = knoll.KernelDensity(epsilon=1.0, bounds=(-5, 5), random_state=0).fit(X)
-    >>> model.density([[0.0, 0.0]]).round(1)
-    array([0.1])
+    >>> bool(0.13 < model.density([[0.0, 0.0]])[0] < 0.17)
+    True
     >>> model.density_stderr() < 0.001
     True
     """
@@ -129,7 +129,7 @@ class KernelDensity(DensityMixin, KernelModel):
             jitter = np.array([axis[1] - axis[0] for axis in axes])
             points = np.column_stack([part.ravel() for part in np.meshgrid(*axes, indexing="ij")])
         else:
-            points = good_starts(series, around.low, around.high, around.domain.clip, rng.randint(2**31 - 1), 4096)
+            points = good_starts(series, around.low, around.high, around.domain.clip, rng.randint(2**31 - 1), 512)
             weight = np.maximum(series.value(points) - floor, 0.0)
             jitter = series.bandwidth / 2
         if not weight.sum() > 0:

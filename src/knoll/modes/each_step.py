@@ -30,6 +30,7 @@ from knoll.queries import Count, KernelSteps
 STARTS = 64
 COUNT_SHARE = 0.05
 MOST_STEPS = 40
+MOST_VALUES = 512  # kernel values and partial derivatives released at a step: their covariance must be inverted
 APART = 1.0  # bandwidths within which ends are one mode
 
 
@@ -105,7 +106,9 @@ def ascend_step_by_step(
     h = rungs(curator, around, PRIVATE if isinstance(bandwidth, str) and bandwidth == LADDER else bandwidth)[0]
     steps = n_steps or int(np.clip(math.ceil(math.log(max(n, 3.0))), 2, MOST_STEPS))
     share = curator.share_left / steps
-    starts = int(np.clip(around.most_features // (steps * (1 + around.n_columns)), 2, STARTS))
+    values = min(around.most_features / steps, MOST_VALUES)
+    afford = np.clip(values / (1 + around.n_columns), 2, STARTS)
+    starts = 2 ** int(np.log2(afford))
     sobol = qmc.Sobol(around.n_columns, scramble=True, seed=int(rng.randint(2**31 - 1)))
     points = domain.clip(around.low + (around.high - around.low) * sobol.random(starts))
     sums, noise = np.zeros(len(points)), 0.0

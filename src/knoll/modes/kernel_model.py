@@ -58,9 +58,13 @@ class KernelModel(PackedSeries, BaseEstimator):
     def _fit(self, room: Room, rng: np.random.RandomState) -> None:
         """Spend the budget on one kernel sum, then look at it."""
         around = surroundings(room, self)
-        hs = rungs(room.curator, around, self.bandwidth)
+        hs = self._rungs(room, around)
         series = release_series(room.curator, room.curator.share_left, around, hs, rng, 2 * self.n_frequencies)
         pack(self, self._look(series, hs, around, int(rng.randint(2**31 - 1))), hs)
+
+    def _rungs(self, room: Room, around: Surroundings) -> np.ndarray:
+        """Bandwidths that the release must serve, coarsest first."""
+        return rungs(room.curator, around, self.bandwidth)
 
     def _look(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Series:
         """Set the fitted attributes of the method; return the series with the bandwidth to keep."""

@@ -24,9 +24,8 @@ from knoll.modes.persistence import Peaks, merge_tree, mesh_peaks
 from knoll.modes.release import Surroundings
 from knoll.modes.series import GridSeries, _Series
 
-CELLS = {1: 8, 2: 3.5, 3: 2.5}  # mesh cells to a bandwidth
-RUNGS_APART = 3.0  # bandwidths of a ladder count as so many independent looks at the data
-CELL = 2.0  # bandwidths across which a kernel sum counts as one look at the data
+CELLS = {1: 6, 2: 3.0, 3: 2.5}  # mesh cells to a bandwidth
+CELL = 1.0  # bandwidths across which a kernel sum counts as one look at the data
 MOST_PEAKS = 24  # followed in many columns
 MOST_CURVED = 32  # columns up to which the curvature of a mode is computed
 FOLLOWED = 6  # quarter octaves that a mode is followed up the ladder
@@ -143,8 +142,7 @@ def choose_rung(
     series: _Series, hs: np.ndarray, around: Surroundings, chance: float, seed: int, n_modes: int | None = None
 ) -> tuple[Landscape, list[Landscape]]:
     """Survey every rung; return the best one, and all of them."""
-    looks = min(float(len(hs)), RUNGS_APART)
-    views = [survey(series.at(h), around, chance, seed, looks) for h in hs]
+    views = [survey(series.at(h), around, chance, seed, float(len(hs))) for h in hs]  # every rung is one more look
     if n_modes is None:
         keys = []
         for view in views:

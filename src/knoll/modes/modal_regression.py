@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from knoll.estimator import documented
+from knoll.estimator import Room, documented
 from knoll.modes.conditional import (
     Profiles,
     climb_last,
@@ -29,9 +29,10 @@ from knoll.modes.conditional import (
 from knoll.modes.kernel_model import KernelModel
 from knoll.modes.mode_seeking import check_chance
 from knoll.modes.packing import Series
-from knoll.modes.release import LADDER, Surroundings
+from knoll.modes.release import LADDER, MOST_ON_GRID, Surroundings
 from knoll.privacy import DataError, PrivacyError
 
+ACROSS, ALONG = (5.0, 10.0, 20.0), (10.0, 20.0)  # bandwidths of x and y: the bounds' widths over these
 POINTS = 64  # of the predictors, at which bandwidths are compared
 
 
@@ -94,10 +95,10 @@ class ModalRegression(RegressorMixin, KernelModel):
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> x = rng.uniform(size=(20_000, 1))
-    >>> y = rng.choice([0.0, 2.0], size=20_000) + 0.2 * rng.normal(size=20_000)
-    >>> model = knoll.ModalRegression(epsilon=1.0, bounds=([0, -2], [1, 4]), random_state=0).fit(x, y)
-    >>> [modes.round(1).tolist() for modes in model.predict_modes([[0.5]])]
-    [[0.0, 2.0]]
+    >>> y = rng.choice([1.0, 3.0], size=20_000) + 0.2 * rng.normal(size=20_000)
+    >>> model = knoll.ModalRegression(epsilon=1.0, bounds=([0, -1], [1, 5]), random_state=0).fit(x, y)
+    >>> [modes.round().tolist() for modes in model.predict_modes([[0.5]])]
+    [[1.0, 3.0]]
     """
 
     _published: ClassVar = {**KernelModel._published, "threshold_": ""}
@@ -154,9 +155,14 @@ class ModalRegression(RegressorMixin, KernelModel):
         check_chance(self.chance)
 
     def _look(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Series:
-        series = series if len(hs) == 1 else choose_bandwidth(series, hs, around, self.chance, seed)
+        series = series if len(hs) == 1 else choose_bandwidth(series, around, self.chance, seed)
         self.threshold_ = threshold(series, _volume(around), self.chance)
         return series
+
+    def _rungs(self, room: Room, around: Surroundings) -> np.ndarray:
+        if isinstance(self.bandwidth, str) and self.bandwidth == LADDER and around.n_columns <= MOST_ON_GRID:
+            return regression_rungs(around)
+        return super()._rungs(room, around)
 
     def _predictors(self, X: Any) -> np.ndarray:
         """Validate predictors: all columns but the last, which may come along and is ignored."""
@@ -262,11 +268,17 @@ class ModalRegression(RegressorMixin, KernelModel):
         return sets
 
 
-def choose_bandwidth(series: Series, hs: np.ndarray, around: Surroundings, chance: float, seed: int) -> Series:
-    """Return the rung whose significant conditional modes have the least error, as far as narrower rungs reveal it.
+def regression_rungs(around: Surroundings) -> np.ndarray:
+    """Bandwidths of predictors and response in all combinations, widest first: a curve may be even in x, sharp in y."""
+    width = around.high - around.low
+    return np.array([np.append(width[:-1] / across, width[-1] / along) for across in ACROSS for along in ALONG])
 
-    For each rung: the mean variance of the modes' places, plus how far they move when followed to narrower rungs, less
-    twice what noise explains. Rungs without a significant mode come last.
+
+def choose_bandwidth(series: Series, around: Surroundings, chance: float, seed: int) -> Series:
+    """Return the bandwidth whose significant conditional modes have the least error, as narrower ones reveal it.
+
+    For each: the mean variance of the modes' places, plus how far they move when followed to bandwidths narrower in x
+    or in y, less twice what noise explains. Those that show modes in less than most of the domain come last.
     """
     rng = np.random.RandomState(seed)
     d = around.n_columns
@@ -274,27 +286,31 @@ def choose_bandwidth(series: Series, hs: np.ndarray, around: Surroundings, chanc
         (np.arange(POINTS)[:, None] + 0.5) / POINTS if d == 2 else rng.uniform(size=(2 * POINTS, d - 1))
     )
     low, high = around.low[-1], around.high[-1]
-    fine = hs[0] * (hs[-1] / hs[0]) ** np.linspace(0, 1, 2 * len(hs) - 1)[:, None]
-    views = [series.at(h) for h in fine]
-    found = []
-    for view in views:
-        peaks = peaks_of_profiles(view, x, low, high)
-        kept = peaks.significance > threshold(view, _volume(around), chance)
-        found.append((np.column_stack([x[peaks.row[kept]], peaks.at[kept]]), peaks.variance[kept]))
-    seen = [len(np.unique(points[:, :-1], axis=0)) for points, _ in found]
-    risks = []
-    for i, (points, variance) in enumerate(found):
-        if seen[i] < 0.8 * max(seen) or not len(points):
-            risks.append((1, -float(seen[i])))
+    across, along = (2.0 ** np.arange(np.log2(f[0]), np.log2(f[-1]) + 0.01, 0.5) for f in (ACROSS, ALONG))
+    views, found = {}, {}
+    for i, wide in enumerate(across):
+        for j, tall in enumerate(along):
+            width = around.high - around.low
+            views[i, j] = view = series.at(np.append(width[:-1] / wide, width[-1] / tall))
+            peaks = peaks_of_profiles(view, x, low, high)
+            kept = peaks.significance > threshold(view, _volume(around), chance)
+            found[i, j] = (np.column_stack([x[peaks.row[kept]], peaks.at[kept]]), peaks.variance[kept])
+    seen = {key: len(np.unique(points[:, :-1], axis=0)) if d > 1 else len(points) for key, (points, _) in found.items()}
+    risk = {}
+    for (i, j), (points, variance) in found.items():
+        if seen[i, j] < 0.8 * max(seen.values()) or not len(points):
+            risk[i, j] = (1, -float(seen[i, j]))
             continue
         bias = np.zeros(len(points))
-        for narrow in views[i + 1 : i + 5]:
-            moved = climb_last(narrow, points, low, high)
-            height, _, curve = last_derivatives(narrow, moved)
-            known = np.where(height > 2 * narrow.noise, place_variance(narrow, height, curve), np.inf)
-            bias = np.maximum(bias, (moved[:, -1] - points[:, -1]) ** 2 - 2 * np.maximum(known - variance, 0.0))
-        risks.append((0, float((variance + bias).mean())))
-    return views[min(range(len(views)), key=lambda i: risks[i])]
+        for key in ((i + 1, j), (i + 2, j), (i, j + 1), (i, j + 2), (i + 2, j + 2)):
+            if key in views:
+                moved = climb_last(views[key], points, low, high, steps=30)
+                height, _, curve = last_derivatives(views[key], moved)
+                clear = height > 2 * views[key].noise
+                known = np.where(clear, place_variance(views[key], height, curve), np.inf)
+                bias = np.maximum(bias, (moved[:, -1] - points[:, -1]) ** 2 - 2 * np.maximum(known - variance, 0.0))
+        risk[i, j] = (0, float((variance + bias).mean()))
+    return views[min(risk, key=lambda key: risk[key])]
 
 
 def _volume(around: Surroundings) -> float:

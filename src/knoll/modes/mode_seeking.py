@@ -195,6 +195,26 @@ class ModeSeeking(KernelModel):
         """Peaks, passes and significance at the chosen bandwidth: post-processing, made when first asked for."""
         return survey(self.series_, self._around(), self.chance, 0)
 
+    def mode_tree(self, steps: int = 25) -> list[Landscape]:
+        """Return the peaks and their significance at bandwidths along the ladder (or around the only one).
+
+        Parameters
+        ----------
+        steps : int
+            Number of bandwidths, widest first.
+
+        Returns
+        -------
+        views : list of Landscape
+            Each with `series.bandwidth`, `peaks`, `significance` and `stands_out`.
+        """
+        widest, narrowest = self.rungs_[0], self.rungs_[-1]
+        if len(self.rungs_) == 1:
+            widest, narrowest = 2 * widest, widest
+        along = np.linspace(0.0, 1.0, steps)[:, None]
+        around = self._around()
+        return [survey(self.series_.at(h), around, self.chance, 0) for h in widest * (narrowest / widest) ** along]
+
     def basins(self, X: Any) -> np.ndarray:
         """Return the mode whose basin each row lies in: where steepest ascent on the released density leads.
 
@@ -212,12 +232,16 @@ class ModeSeeking(KernelModel):
         check_is_fitted(self, "modes_")
         rows, usable = rows_to_label(self, X)
         labels = np.full(len(rows), -1)
-        if usable.any() and len(self.modes_):
-            if self.release == EACH_STEP:  # no density was released: the nearest mode stands for the basin
-                labels[usable] = nearest(rows[usable] / self.bandwidth_, self.modes_ / self.bandwidth_)
-            else:
-                labels[usable] = basin_labels(self.series_, self.landscape_, self._around(), self.modes_, rows[usable])
+        if usable.any():
+            labels[usable] = self._basins_of(rows[usable])
         return labels
+
+    def _basins_of(self, points: np.ndarray) -> np.ndarray:
+        if not len(self.modes_):
+            return np.full(len(points), -1)
+        if self.release == EACH_STEP:  # no density was released: the nearest mode stands for the basin
+            return nearest(points / self.bandwidth_, self.modes_ / self.bandwidth_)
+        return basin_labels(self.series_, self.landscape_, self._around(), self.modes_, points)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the mode of each row, by its basin; see `basins`. The labels go to whoever holds X."""

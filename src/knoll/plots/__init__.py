@@ -2,6 +2,16 @@
 
 from knoll.plots.clusters import plot_clusters
 from knoll.plots.mixtures import plot_mixture, plot_side_by_side
+from knoll.plots.modes import plot_mode_tree, plot_modes, plot_regression, plot_surface
 from knoll.plots.morse import plot_morse
 
-__all__ = ["plot_clusters", "plot_mixture", "plot_morse", "plot_side_by_side"]
+__all__ = [
+    "plot_clusters",
+    "plot_mixture",
+    "plot_mode_tree",
+    "plot_modes",
+    "plot_morse",
+    "plot_regression",
+    "plot_side_by_side",
+    "plot_surface",
+]

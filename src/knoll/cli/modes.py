@@ -1,0 +1,131 @@
+"""knoll modes and knoll regress."""
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from knoll.cli.common import (
+    Data,
+    FitOptions,
+    console,
+    plain_errors,
+    prepare_folder,
+    print_files,
+    print_privacy,
+    with_fit_options,
+)
+
+Bandwidth = Annotated[
+    str,
+    typer.Option(help='"ladder" (chosen from one release), "private" (bought), or a number in units of the bounds.'),
+]
+Chance = Annotated[float, typer.Option(help="Chance of showing something that is noise.")]
+
+
+@with_fit_options
+def modes(
+    data: Data,
+    n_modes: Annotated[int | None, typer.Option(help="Number of modes; without it, the significant ones.")] = None,
+    bandwidth: Bandwidth = "ladder",
+    chance: Chance = 0.1,
+    out: Annotated[Path, typer.Option(help="Folder for model.json, modes.csv and modes.png.")] = Path("out"),
+    *,
+    options: FitOptions,
+) -> None:
+    """Find the modes of the data and publish the density around them.
+
+    Example: knoll modes data.csv --columns age,bmi --bounds "age=0:110,bmi=10:60" --epsilon 1 --out out/
+    """
+    import knoll
+    from knoll.plots import plot_mode_tree, plot_modes
+    from knoll.report import write_modes
+
+    with plain_errors():
+        model = knoll.ModeSeeking(n_modes, bandwidth=_bandwidth(bandwidth), chance=chance, **options.parameters())
+        prepare_folder(out)
+        started = time.monotonic()
+        model.fit(options.source(data))
+        seconds = time.monotonic() - started
+        files = {out / "model.json": "the model: knoll.load(path)", out / "modes.csv": "modes with standard errors"}
+        knoll.save(model, out / "model.json")
+        write_modes(model, out / "modes.csv")
+        if model.n_features_in_ <= 2:
+            plot_modes(model).savefig(out / "modes.png", dpi=130)
+            plot_mode_tree(model).savefig(out / "mode-tree.png", dpi=130)
+            files |= {out / "modes.png": "the density and its modes", out / "mode-tree.png": "modes at every bandwidth"}
+    _print_modes(model)
+    print_privacy(model)
+    print_files(files, seconds)
+
+
+@with_fit_options
+def regress(
+    data: Data,
+    bandwidth: Bandwidth = "ladder",
+    chance: Chance = 0.1,
+    out: Annotated[Path, typer.Option(help="Folder for model.json, curves.csv and curves.png.")] = Path("out"),
+    *,
+    options: FitOptions,
+) -> None:
+    """Find the modes of the last column given the others, and publish the curves.
+
+    Example: knoll regress data.csv --columns age,bmi --bounds "age=0:110,bmi=10:60" --epsilon 1 --out out/
+    """
+    import knoll
+    from knoll.plots import plot_regression
+    from knoll.report import write_curves
+
+    with plain_errors():
+        model = knoll.ModalRegression(_bandwidth(bandwidth), chance=chance, **options.parameters())
+        prepare_folder(out)
+        started = time.monotonic()
+        model.fit(options.source(data))
+        seconds = time.monotonic() - started
+        files = {out / "model.json": "the model: knoll.load(path)"}
+        knoll.save(model, out / "model.json")
+        if model.n_features_in_ == 2:
+            found = write_curves(model, out / "curves.csv")
+            plot_regression(model).savefig(out / "curves.png", dpi=130)
+            files |= {
+                out / "curves.csv": f"{found} significant modes on a mesh",
+                out / "curves.png": "a picture of them",
+            }
+            if not found:
+                console.print("No curve stands above the noise: use a larger epsilon or more records.")
+    _warn(model)
+    print_privacy(model)
+    print_files(files, seconds)
+
+
+def _bandwidth(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _warn(model: Any) -> None:
+    if model.privacy_.warning:
+        console.print(f"[bold red]{model.privacy_.warning}[/bold red]")
+
+
+def _print_modes(model: Any) -> None:
+    from knoll.report.clusters import _with_error, column_names
+
+    _warn(model)
+    if not len(model.modes_):
+        console.print("No significant mode: the released density does not stand above the noise anywhere.")
+        return
+    names = column_names(model)[:8]
+    table = Table(title="Modes, most significant first (± standard error)", title_justify="left")
+    for heading in (*names, "significance"):
+        table.add_column(escape(heading), justify="right")
+    for i, mode in enumerate(model.modes_[:50]):
+        cells = [_with_error(mode[j], model.modes_stderr_[i, j]) for j in range(len(names))]
+        table.add_row(*cells, f"{model.mode_significance_[i]:.1f}")
+    console.print(table)
+    console.print(f"Noise reaches a significance of {model.threshold_:.1f} with chance {model.chance:g}.")

@@ -1,0 +1,248 @@
+"""DP-GRAMS-C: clustering by modes (the supplement's Algorithm 3).
+
+    up to three columns:  release the kernel sum once; its modes are the clusters, its basins the labels
+    more columns:         release local means, several to a cluster; merge them hierarchically; labels by local mean
+
+Why not the kernel sum in many columns too. A record's share of a kernel sum falls off as 2^(-d/2) and the bandwidth
+must grow with it, so a density in 50 columns has one mode under any honest noise. A local mean, the average of the
+records nearest to a point, is where one step of mean shift with a kernel of that cell's shape ends. We release those
+with the search of `KMeans` (projected onto released principal axes, lifted back by releases in all columns), as many to
+a cluster as the noise allows, and merge them as the paper merges its modes, by Ward's criterion. A cluster made of
+several local means need not be round.
+"""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.metrics import pairwise_distances_argmin
+from sklearn.utils.validation import check_is_fitted
+
+from knoll.cluster.centers import CENTERS, PrivateCenters
+from knoll.cluster.kmeans import KMeans
+from knoll.cluster.means import CellMeans
+from knoll.cluster.shape import effective
+from knoll.estimator import Room, documented, rows_to_label
+from knoll.modes.landscape import Landscape, choose_rung, settle
+from knoll.modes.mode_seeking import check_chance, kept_peaks
+from knoll.modes.release import LADDER, MOST_ON_GRID, check_bandwidth, release_series, rungs, surroundings
+from knoll.privacy import PrivacyError
+from knoll.queries import Count
+
+COUNT_SHARE = 0.02  # buys the number of records, which decides how many local means there are
+PER_LOCAL = 35.0  # records over noise and the root of the dimensions, for each local mean of a cluster
+MOST_LOCAL = 8  # local means to a cluster
+MESH = {1: 256, 2: 40, 3: 14}  # local points along each column, in few columns
+BASIN, NEAREST = "basin", "nearest"
+
+
+@documented
+class ModeClustering(PrivateCenters):
+    """Clustering by modes under differential privacy.
+
+    Parameters
+    ----------
+    n_clusters : int or None, default=None
+        Number of clusters: modes are merged until so many are left. None: the significant modes (in more than three
+        columns, the number that `KMeans` would choose).
+    bandwidth : "ladder", "private", float or array of shape (n_features,), default="ladder"
+        Up to three columns; as in `ModeSeeking`.
+    labels : {"basin", "nearest"}, default="basin"
+        Label a row by the basin it lies in, or by the nearest mode.
+    chance : float, default=0.1
+        Chance that a fit shows a cluster that is noise, up to three columns and with ``n_clusters=None``.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+    local_modes_ : array of shape (n_local, n_features)
+        Released local means, or points of the released density.
+    local_groups_ : array of shape (n_local,)
+        The cluster that each belongs to.
+
+    Notes
+    -----
+    **Privacy.** Up to three columns: one release as in `KernelDensity`. More: one `Count`, then the releases of
+    `KMeans`. Merging and labels are post-processing.
+
+    References
+    ----------
+    DP-GRAMS supplement, Algorithm 3 (DP-GRAMS-C).
+
+    Examples
+    --------
+    >>> import knoll
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs(20_000, 2, centers=[[-5, 0], [5, 0], [0, 6]], random_state=0)
+    >>> model = knoll.ModeClustering(epsilon=1.0, bounds=(-10, 10), random_state=0).fit(X)
+    >>> model.n_clusters_
+    3
+    """
+
+    _may_choose = True
+    _ATTRIBUTES = CENTERS
+    _published: ClassVar = {**PrivateCenters._published, "local_modes_": "md", "local_groups_": "m"}
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        bounds: Any = None,
+        bandwidth: Any = LADDER,
+        labels: str = BASIN,
+        chance: float = 0.1,
+        scale_by_bounds: bool = False,
+        relation: str = "add_remove",
+        unit: Any = None,
+        missing: str = "refuse",
+        ledger: Any = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ):
+        self.n_clusters = n_clusters
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.bandwidth = bandwidth
+        self.labels = labels
+        self.chance = chance
+        self.scale_by_bounds = scale_by_bounds
+        self.relation = relation
+        self.unit = unit
+        self.missing = missing
+        self.ledger = ledger
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        check_bandwidth(self.bandwidth)
+        check_chance(self.chance)
+        if self.labels not in (BASIN, NEAREST):
+            raise PrivacyError(f"labels={self.labels!r} is neither {BASIN!r} nor {NEAREST!r}")
+
+    def _search(self, room: Room, k: int | None, rng: np.random.RandomState) -> CellMeans:
+        few = room.domain.n_columns <= MOST_ON_GRID
+        return self._search_density(room, k, rng) if few else self._search_local_means(room, k, rng)
+
+    def _search_density(self, room: Room, k: int | None, rng: np.random.RandomState) -> CellMeans:
+        around = surroundings(room, self)
+        hs = rungs(room.curator, around, self.bandwidth)
+        series = release_series(room.curator, room.curator.share_left, around, hs, rng, 0)
+        view, _ = choose_rung(series, hs, around, self.chance, 0, k)
+        kept = kept_peaks(view, k)
+        if not len(kept):
+            kept = np.array([0])
+        modes, covariance = settle(view.series, view.peaks.points[kept], around, follow=isinstance(self.bandwidth, str))
+        if k is not None and len(modes) < k:  # fewer peaks than clusters: the rest are as good as any other place
+            more = view.peaks.points[np.zeros(k - len(modes), dtype=int)]
+            modes, covariance = (
+                np.vstack([modes, more]),
+                np.concatenate([covariance, covariance[:1].repeat(len(more), 0)]),
+            )
+        self.local_modes_, groups, mass, cells = basin_points(view, kept)
+        self.local_groups_ = groups.astype(np.float64)
+        count = np.bincount(groups, mass, len(modes)) / max(mass.sum(), 1e-300) * max(view.series.count, 0.0)
+        error = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
+        kernel = np.prod(view.series.bandwidth) * (4 * np.pi) ** (modes.shape[1] / 2)
+        spread = view.series.noise * np.sqrt(np.bincount(groups, minlength=len(modes)) * cells / kernel + 1)
+        return CellMeans(modes, np.where(np.isfinite(error), error, np.inf), count, spread, np.ones(len(modes), bool))
+
+    def _search_local_means(self, room: Room, k: int | None, rng: np.random.RandomState) -> CellMeans:
+        search = KMeans(k or 8)
+        if k is None:
+            means = search._search(room, None, rng)
+            self.local_modes_, self.local_groups_ = means.centres, np.arange(len(means.centres), dtype=np.float64)
+            return means
+        counted = room.curator.release(Count(), COUNT_SHARE * room.curator.share_left)
+        noise = float(counted.stderr.item()) * (COUNT_SHARE**0.5 if self.delta > 0 else COUNT_SHARE)
+        clear = float(counted.value.item()) / noise / k / float(effective(room.domain.half / room.scales)) ** 0.5
+        local = k * int(np.clip(round(clear / PER_LOCAL), 1, MOST_LOCAL))
+        means = search._search(room, local, rng)
+        groups = merge_to(means.centres / room.scales, np.maximum(means.counts, means.counts_stderr), k)
+        self.local_modes_, self.local_groups_ = means.centres, groups.astype(np.float64)
+        return joined(means, groups, k)
+
+    def _restore(self) -> None:
+        super()._restore()
+        if not np.isin(self.local_groups_, np.arange(self.n_clusters_)).all():
+            raise ValueError("a local mode belongs to no cluster")
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the cluster of each row: that of its basin, or of the nearest mode.
+
+        Parameters
+        ----------
+        X : array, DataFrame, Arrow table, path or Source
+            Rows to label, as for `fit`.
+
+        Returns
+        -------
+        labels : integer array of shape (n_samples,)
+            -1 for a row with a missing value, if ``missing="drop"`` or X is a file.
+        """
+        if self.labels == NEAREST:
+            return super().predict(X)
+        check_is_fitted(self)
+        rows, usable = rows_to_label(self, X)
+        labels = np.full(len(rows), -1)
+        if usable.any():
+            near = pairwise_distances_argmin(rows[usable] / self.scales_, self.local_modes_ / self.scales_)
+            labels[usable] = self.local_groups_[near].astype(int)
+        return labels
+
+
+def basin_points(view: Landscape, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """Return a mesh of points, the kept peak's number whose basin each lies in, its density, and a cell's volume."""
+    assert view.axes is not None
+    assert view.basin is not None
+    chosen = [np.unique(np.linspace(0, len(axis) - 1, MESH[len(view.axes)]).round().astype(int)) for axis in view.axes]
+    points = np.column_stack(
+        [part.ravel() for part in np.meshgrid(*(a[i] for a, i in zip(view.axes, chosen, strict=True)), indexing="ij")]
+    )
+    keep = np.zeros(len(view.peaks.heights), dtype=bool)
+    keep[kept] = True
+    owner = view.peaks.survivors(keep)
+    owner = np.where(owner >= 0, owner, kept[0])
+    number = np.zeros(len(keep), dtype=int)
+    number[kept] = np.arange(len(kept))
+    groups = number[owner[view.basin[np.ix_(*chosen)].ravel()]]
+    mass = np.maximum(view.series.value(points) - view.series.noise, 0.0)
+    cells = float(np.prod([(a[-1] - a[0]) / max(len(i) - 1, 1) for a, i in zip(view.axes, chosen, strict=True)]))
+    return points, groups, mass, cells
+
+
+def merge_to(points: np.ndarray, weights: np.ndarray, k: int) -> np.ndarray:
+    """Merge weighted points by Ward's criterion until k groups are left; return each point's group."""
+    at, weight = points.copy(), weights.astype(np.float64).copy()
+    group, alive = np.arange(len(points)), np.ones(len(points), dtype=bool)
+    squares = np.square(at).sum(axis=1)
+    cost = np.maximum(squares[:, None] + squares - 2 * at @ at.T, 0.0) * weight[:, None] * weight
+    cost /= weight[:, None] + weight
+    np.fill_diagonal(cost, np.inf)
+    for _ in range(len(points) - k):
+        i, j = np.unravel_index(cost.argmin(), cost.shape)
+        at[i] = (weight[i] * at[i] + weight[j] * at[j]) / (weight[i] + weight[j])
+        weight[i] += weight[j]
+        group[group == j], alive[j] = i, False
+        cost[j] = cost[:, j] = np.inf
+        row = np.square(at - at[i]).sum(axis=1) * weight[i] * weight / (weight[i] + weight)
+        row[~alive] = row[i] = np.inf
+        cost[i] = cost[:, i] = row
+    return np.unique(group, return_inverse=True)[1]
+
+
+def joined(means: CellMeans, groups: np.ndarray, k: int) -> CellMeans:
+    """Return the weighted means of groups of local means, with their errors."""
+    weight = np.maximum(means.counts, 1e-9)
+    total = np.bincount(groups, weight, k)
+    share = weight / total[groups]
+    centres, square = np.zeros((k, means.centres.shape[1])), np.zeros((k, means.centres.shape[1]))
+    np.add.at(centres, groups, share[:, None] * means.centres)
+    known = np.isfinite(means.stderr).all(axis=1)
+    np.add.at(square, groups[known], np.square(share[known, None] * means.stderr[known]))
+    seen = np.bincount(groups, known & means.seen, k) > 0
+    stderr = np.where(seen[:, None], np.sqrt(square), np.inf)
+    counts_stderr = np.sqrt(np.bincount(groups, means.counts_stderr**2, k))
+    return CellMeans(centres, stderr, np.bincount(groups, means.counts, k), counts_stderr, seen)

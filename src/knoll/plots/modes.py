@@ -1,0 +1,189 @@
+"""Pictures of a released density: its modes and basins, its surface, its mode tree, and modal regression curves."""
+
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+_INK, _FAINT = "#22303c", "#c9d1d8"
+_STYLE = {
+    "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": _FAINT, "axes.labelcolor": _INK,
+    "text.color": _INK, "xtick.color": _INK, "ytick.color": _INK, "font.size": 10,
+}  # fmt: skip
+
+
+def plot_modes(model: Any, title: str | None = None) -> Figure:
+    """Draw the released density of a fitted `ModeSeeking` in one or two columns, with modes, basins and significance.
+
+    Parameters
+    ----------
+    model : fitted ModeSeeking
+    title : str, optional
+        Headline.
+
+    Returns
+    -------
+    figure : matplotlib Figure
+    """
+    d = model.n_features_in_
+    if d > 2:
+        raise ValueError(f"a density is drawn in one or two columns; this one has {d}")
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(11.5, 5.2), layout="constrained")
+        left, right = figure.subplots(1, 2, width_ratios=(1.6, 1))
+        (_line if d == 1 else _map)(left, model)
+        _significance(right, model)
+        _words(figure, model, title or f"{_count(model)} in the released density")
+    return figure
+
+
+def plot_surface(model: Any, title: str | None = None) -> Figure:
+    """Draw the released density of two columns as a surface over contours, with the modes (the paper's Figure 2)."""
+    x, y, z = _mesh(model, 120)
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(8, 6.4), layout="constrained")
+        axes: Any = figure.add_subplot(projection="3d")
+        axes.plot_surface(x, y, z, cmap="viridis", rstride=2, cstride=2, linewidth=0, alpha=0.85)
+        floor = -0.35 * float(z.max())
+        low = min(3 * model.density_stderr(), float(z.max()) / 2)
+        levels = np.linspace(low, float(z.max()), 10)
+        axes.contour(x, y, z, levels=levels, zdir="z", offset=floor, cmap="viridis", linewidths=0.8)
+        modes = model.modes_
+        axes.scatter(modes[:, 0], modes[:, 1], np.full(len(modes), floor), color="#d62728", marker="x", s=60)
+        axes.scatter(modes[:, 0], modes[:, 1], model.mode_heights_ * 1.02, color="#d62728", s=30, depthshade=False)
+        names = _names(model)
+        axes.set(xlabel=names[0], ylabel=names[1], zlim=(floor, float(z.max()) * 1.05))
+        axes.set_zlabel("density")
+        _words(figure, model, title or f"{_count(model)}; crosses: their places below")
+    return figure
+
+
+def plot_mode_tree(model: Any, title: str | None = None) -> Figure:
+    """Draw the significant modes against the bandwidth, all from one release: what a wider or narrower look shows."""
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(4.2 * min(2, model.n_features_in_) + 3.5, 5), layout="constrained")
+        panels = figure.subplots(1, min(2, model.n_features_in_), squeeze=False)[0]
+        for view in model.mode_tree():
+            h, sure, points = view.series.bandwidth, view.significance, view.peaks.points
+            for j, axes in enumerate(panels):
+                level = np.full(len(points), h[j])
+                size = np.clip(sure, 0, 20) * 3
+                clear = view.stands_out
+                axes.scatter(points[~clear, j], level[~clear], s=4, color=_FAINT, zorder=1)
+                axes.scatter(points[clear, j], level[clear], s=size[clear], color="#1f77b4", zorder=2)
+        for j, axes in enumerate(panels):
+            axes.axhline(model.bandwidth_[j], color="#d62728", lw=1, ls="--")
+            axes.set(xlabel=_names(model)[j], ylabel="bandwidth" if j == 0 else "", yscale="log")
+        panels[0].set_title("blue: significant, by size; grey: noise; dashed: chosen", loc="left", fontsize=10)
+        _words(figure, model, title or "Modes at every bandwidth, from one release")
+    return figure
+
+
+def plot_regression(model: Any, title: str | None = None) -> Figure:
+    """Draw the significant conditional modes of a `ModalRegression` with one predictor over the released density.
+
+    Bars are two standard errors (privacy noise and sampling); nothing is drawn where no mode is significant.
+    """
+    if model.n_features_in_ != 2:
+        raise ValueError(f"curves are drawn over one predictor; this model has {model.n_features_in_ - 1}")
+    x, y, z = _mesh(model, 160)
+    curves = model.curves(120)
+    names = _names(model)
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(8.6, 5.4), layout="constrained")
+        axes = figure.subplots()
+        shade = axes.pcolormesh(x, y, np.maximum(z, 0), cmap="Blues", shading="auto", rasterized=True)
+        figure.colorbar(shade, ax=axes, label="released density")
+        at = curves.x[curves.row, 0]
+        error = np.minimum(2 * curves.stderr, 0.2 * float(np.ptp(y)))
+        axes.errorbar(at, curves.y, yerr=error, fmt="o", ms=3.5, color="#d62728", elinewidth=0.7)
+        axes.set(xlabel=names[0], ylabel=names[1])
+        seen = len(np.unique(curves.row)) / len(curves.x)
+        _words(figure, model, title or f"Modes of {names[1]} given {names[0]}; significant at {seen:.0%} of {names[0]}")
+    return figure
+
+
+def _line(axes: Axes, model: Any) -> None:
+    bounds = model.bounds_
+    x = np.linspace(bounds.centre[0] - bounds.half[0], bounds.centre[0] + bounds.half[0], 600)
+    density, error = _density(model, x[:, None]), 2 * model.density_stderr()
+    axes.fill_between(x, density - error, density + error, color="#1f77b4", alpha=0.2, lw=0)
+    axes.plot(x, density, color="#1f77b4", lw=1.6)
+    colours = _colours(len(model.modes_))
+    labels = model._basins_of(x[:, None])
+    for i, mode in enumerate(model.modes_):
+        axes.fill_between(x, 0, density, where=labels == i, color=colours[i], alpha=0.25, lw=0)
+        axes.plot(mode[0], model.mode_heights_[i], "o", color=colours[i], ms=8, mec=_INK)
+    axes.set(xlabel=_names(model)[0], ylabel="density")
+    axes.set_title("Density ± two standard errors of noise; colours: basins", loc="left", fontsize=11)
+
+
+def _map(axes: Axes, model: Any) -> None:
+    x, y, z = _mesh(model, 160)
+    colours = _colours(len(model.modes_))
+    if len(model.modes_):
+        labels = model._basins_of(np.column_stack([x.ravel(), y.ravel()])).reshape(x.shape)
+        labels = np.ma.masked_where(z < model.density_stderr(), labels)  # where nothing is seen there is no basin
+        faint = matplotlib.colors.ListedColormap(colours[:, :3] * 0.25 + 0.75)
+        axes.pcolormesh(x, y, labels, cmap=faint, vmin=-0.5, vmax=len(colours) - 0.5, shading="auto", rasterized=True)
+    noise = model.density_stderr()
+    levels = np.linspace(3 * noise, max(float(z.max()), 4 * noise), 9)
+    axes.contour(x, y, z, levels=levels, colors=_INK, linewidths=0.6)
+    for i, mode in enumerate(model.modes_):
+        error = np.where(np.isfinite(model.modes_stderr_[i]), 2 * model.modes_stderr_[i], 0.0)
+        axes.errorbar(
+            mode[0], mode[1], xerr=error[0], yerr=error[1], fmt="o", color=colours[i], ms=8, mec=_INK, ecolor=_INK
+        )
+    names = _names(model)
+    axes.set(xlabel=names[0], ylabel=names[1])
+    axes.set_title("Contours above three times the noise; colours: basins", loc="left", fontsize=11)
+
+
+def _significance(axes: Axes, model: Any) -> None:
+    sure, colours = model.mode_significance_, _colours(len(model.modes_))
+    place = np.arange(len(sure))
+    axes.barh(place, sure, color=colours[: len(sure)], edgecolor=_INK, linewidth=0.6)
+    axes.axvline(model.threshold_, color="#d62728", lw=1.2, ls="--")
+    axes.set_yticks(place, [_place(mode) for mode in model.modes_])
+    axes.invert_yaxis()
+    axes.set_xlabel("height over the pass, in standard errors")
+    words = "Significance (dashed: what noise reaches)" if len(sure) else "No significant mode"
+    axes.set_title(words, loc="left", fontsize=11)
+
+
+def _mesh(model: Any, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    bounds = model.bounds_
+    low, high = bounds.centre - bounds.half, bounds.centre + bounds.half
+    x, y = np.meshgrid(np.linspace(low[0], high[0], n), np.linspace(low[1], high[1], n), indexing="ij")
+    return x, y, _density(model, np.column_stack([x.ravel(), y.ravel()])).reshape(x.shape)
+
+
+def _density(model: Any, points: np.ndarray) -> np.ndarray:
+    return model.series_.value(points) / (model._records * model._volume)
+
+
+def _colours(n: int) -> np.ndarray:
+    return matplotlib.colormaps["tab10" if n <= 10 else "turbo"](np.linspace(0, 1, max(n, 10)))[: max(n, 1)]
+
+
+def _names(model: Any) -> list[str]:
+    names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.n_features_in_)])
+    return [str(name).replace("$", r"\$") for name in names]
+
+
+def _place(mode: np.ndarray) -> str:
+    return "(" + ", ".join(f"{value:,.2f}" if abs(value) < 1e4 else f"{value:.4g}" for value in mode) + ")"
+
+
+def _count(model: Any) -> str:
+    n = len(model.modes_)
+    return "No significant mode" if n == 0 else "One mode" if n == 1 else f"{n} modes"
+
+
+def _words(figure: Figure, model: Any, head: str) -> None:
+    privacy = model.privacy_
+    figure.suptitle(head, x=0.01, ha="left", fontsize=14, fontweight="bold")
+    foot = f"epsilon = {privacy.epsilon:g}, delta = {privacy.delta:g}, {privacy.relation}."
+    figure.supxlabel(privacy.warning or foot, x=0.01, ha="left", fontsize=9, color="#a00" if privacy.warning else _INK)

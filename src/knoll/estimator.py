@@ -82,7 +82,8 @@ def open_curator(estimator: Any, X: Any, *, public: tuple[str, ...] = ()) -> Ite
     Parameters
     ----------
     estimator : estimator
-        With the parameters epsilon, delta, bounds, scale_by_bounds, relation, unit, missing and ledger.
+        With the parameters epsilon, delta, bounds, scale_by_bounds, relation, unit, missing and ledger. Its
+        `_budget_for(n_columns)`, if it has one, may promise more than these: a smaller budget.
     X : array, frame, Arrow table, path or Source
         The records.
     public : tuple of str
@@ -94,6 +95,7 @@ def open_curator(estimator: Any, X: Any, *, public: tuple[str, ...] = ()) -> Ite
     if not isinstance(estimator.unit, Record | User | None):
         raise PrivacyError(f"unit={estimator.unit!r} is neither knoll.Record() nor knoll.User(column, cap)")
     engine, dataset = _engine(estimator, X)
+    budget = getattr(estimator, "_budget_for", lambda n_columns: budget)(engine.n_columns)
     private = isinstance(estimator.bounds, str)
     domain = None if private else domain_from(estimator.bounds, engine.n_columns, engine.names)
     curator = Curator(

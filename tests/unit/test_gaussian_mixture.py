@@ -211,3 +211,13 @@ def test_what_drowned_in_noise_says_so():
     assert np.isinf(model.covariances_stderr_[drowned]).all()
     assert (model.shrinkage_[drowned] == 1).all()
     assert not (model.covariances_[drowned] * (1 - np.eye(3))).any()
+
+
+def test_one_column_takes_the_narrower_noise():
+    X = np.random.default_rng(0).normal(size=(500, 1))
+    for epsilon, delta, expected in ((3.0, 1e-6, 0.0), (0.01, 0.1, 0.1), (1.0, 0.0, 0.0)):
+        privacy = knoll.GaussianMixture(1, epsilon=epsilon, delta=delta, bounds=(-4, 4)).fit(X).privacy_
+        assert privacy.delta == expected
+        assert privacy.spent_epsilon <= epsilon
+    two = knoll.GaussianMixture(1, epsilon=3.0, bounds=(-4, 4)).fit(np.hstack([X, X])).privacy_
+    assert two.delta == 1e-6

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knoll.cluster.moment_tree import release_root
+from knoll.cluster.moment_tree import ROOT, release_root
 from knoll.estimator import Room
 from knoll.mixture.binned import LONG, Fits, NoisyCounts, Prior, bin_moments, fit_binned
 from knoll.privacy import Released
@@ -55,7 +55,9 @@ def release_histogram(room: Room, k: int | None) -> Histogram:
         float(room.domain.centre[0] - room.domain.half[0]),
         float(room.domain.centre[0] + room.domain.half[0]),
     )
-    reach = REACH * float(np.sqrt(root.variance[0, 0]))
+    half, noise = float(frame.half[0]), ROOT.noise(curator, frame, ROOT_SHARE * whole) / float(root.count[0])
+    unsure = 2 * noise / ROOT.squares * half**2  # rather too wide than too narrow
+    reach = REACH * float(np.sqrt(root.variance[0, 0] + unsure)) + 2 * noise * half
     low, high = max(lower, middle - reach), min(upper, middle + reach)
     bins = int(np.clip(BINS_EACH * (k or GUESS), FEWEST, MOST))
     clear = root.count[0] > CLEAR * np.sqrt(root.count_variance[0])

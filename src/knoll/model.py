@@ -70,8 +70,9 @@ def load(path: str | PathLike[str]) -> Any:
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path.name} cannot be read as a model: {type(error).__name__}") from None
     try:
-        return _build(data)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        with np.errstate(invalid="raise"):  # infinity where an integer should be
+            return _build(data)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, MemoryError) as error:
         raise DataError(f"{path.name} is not a knoll model, or is damaged: {error}") from None
 
 

@@ -107,6 +107,18 @@ def test_no_pair_costs_more_than_declared_and_nothing_leaks(name, relation):
     assert highest > 0.3  # the pairs do hurt
 
 
+@pytest.mark.parametrize("name", ["KMeans", "Lloyd", "HardEMGaussianMixture"])
+def test_a_whole_user_costs_no_more_than_declared(name):
+    """A user with five far rows, of which three count, comes or goes."""
+    rows = np.column_stack([hurtful_pairs()[0].without, np.arange(24) % 9])
+    user = np.column_stack([np.tile([[1.0, -1.0]], (5, 1)), np.full(5, 99.0)])
+    pair = Pair("a user", rows, np.vstack([rows[:10], user, rows[10:]]), np.array([1.0, -1.0]))
+    for delta in (1e-6, 0.0):
+        run = look(make_audited(name, unit=knoll.User(2, 3), delta=delta), pair, present=True)
+        assert run.leak == ""
+        assert 0.5 < run.epsilon + epsilon_for(math.sqrt(run.mu_squared), delta) <= 1.0
+
+
 @pytest.mark.parametrize("name", LOCAL)
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
 def test_reports_of_a_respondent_are_as_private_as_declared(name, epsilon):

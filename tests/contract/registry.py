@@ -34,18 +34,23 @@ from knoll.queries import (
     SplitTree,
     TreeCounts,
     TwoLevel,
+    candidates,
     random_projection,
 )
 
 BOX1 = Box((-3.0,), (5.0,))
 BOX2 = Box((0.0, 10.0), (110.0, 60.0))
 BOX5 = Box((-1.0, 0.0, -100.0, 0.001, 5.0), (1.0, 1e-3, 900.0, 0.002, 7.0))
+BOX7 = Box((-1.0,) * 7, (1.0,) * 7)
 BALL3 = Ball(2.5, (1.0, -1.0, 0.0))
 
 
-def _cells(domain, k, *, scaled=False, seed=0):
-    points = np.random.default_rng(seed).uniform(-1, 1, size=(k, domain.n_columns)) * domain.half + domain.centre
-    return Nearest(domain.clip(points), domain, domain.half if scaled else None)
+def _points(domain, k, seed=0):
+    return np.random.default_rng(seed).uniform(-1, 1, size=(k, domain.n_columns)) * domain.half + domain.centre
+
+
+def _cells(domain, k, *, scaled=False):
+    return Nearest(domain.clip(_points(domain, k)), domain, domain.half if scaled else None)
 
 
 def _crowded(domain, k, *, scaled=False, first=0.97):
@@ -147,6 +152,8 @@ QUERIES = {
         NearestVotes(TwoLevel(_cells(BOX2, 12).centres, np.array([0, 1, 2] * 4), BOX2)),
         2,
     ),
+    "votes, a tree of 3000": (NearestVotes(_cells(BALL3, 3000)), 3),
+    "votes, groups of 5000": (NearestVotes(candidates(_points(BOX7, 5000), BOX7)), 7),
     "shapes, box": (_shapes(BOX2, 4), 2),
     "shapes, one cell": (_shapes(BOX5, 1, scaled=True, square_weight=0.7), 5),
     "shapes, one column": (_shapes(BOX1, 1, count_weight=0.5, square_weight=0.3), 1),

@@ -46,7 +46,7 @@ def test_cluster_writes_what_it_says(run, visits, tmp_path):
     assert (tmp_path / "out" / "clusters.png").read_bytes()[:4] == b"\x89PNG"
 
 
-@pytest.mark.parametrize("method", ["kmeans", "lloyd", "fast-lloyd", "pe-means", "lsh-tree", "cubes"])
+@pytest.mark.parametrize("method", ["kmeans", "lloyd", "fast-lloyd", "pe-means", "lsh-tree", "cubes", "morse"])
 def test_every_method(run, visits, tmp_path, method):
     done = cluster(run, visits, "--method", method, "--out", tmp_path / "out")
     assert done.exit_code == 0, done.output
@@ -188,3 +188,17 @@ def test_import_is_quick_and_light():
         "assert e < 1.0 and not heavy, (e, heavy)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_morse_chooses_and_draws(run, visits, tmp_path):
+    out = tmp_path / "out"
+    done = run(
+        "cluster", visits, "--columns", "age,bmi", "--bounds", BOUNDS, "--missing", "drop", "--method", "morse",
+        "--epsilon", 4, "--out", out,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert "chosen from the released values" in done.output
+    assert (out / "morse.png").stat().st_size > 10_000
+    model = knoll.load(out / "model.json")
+    assert model.n_clusters_ == len(np.unique(model.component_clusters_))
+    assert run("predict", out / "model.json", visits, "--out", out / "labels.csv").exit_code == 0

@@ -201,3 +201,13 @@ def test_a_histogram_of_noise_alone_is_survived():
     assert np.isfinite(fits.means).all()
     assert fits.weights.sum() == pytest.approx(1.0)
     assert (fits.variances >= 1e-6).all()
+
+
+def test_what_drowned_in_noise_says_so():
+    X = np.random.RandomState(0).uniform(size=(40, 3))
+    model = knoll.GaussianMixture(5, epsilon=0.05, bounds=(0, 1), random_state=0).fit(X)
+    drowned = np.isinf(model.means_stderr_).all(axis=1)
+    assert drowned.any()
+    assert np.isinf(model.covariances_stderr_[drowned]).all()
+    assert (model.shrinkage_[drowned] == 1).all()
+    assert not (model.covariances_[drowned] * (1 - np.eye(3))).any()

@@ -6,14 +6,15 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
 import knoll
+from knoll.cluster.kmeans import without_noise
 from knoll.testing import zero_noise
 
 
-def ratio(X, k, **kw):
+def ratio(X, k, *, average=np.mean, runs=3, **kw):
     """Loss of the private centres over that of non-private k-means."""
     box = knoll.Box(tuple(X.min(axis=0)), tuple(X.max(axis=0)))
     best = KMeans(k, n_init=5, random_state=0).fit(X).inertia_
-    return np.mean([-knoll.KMeans(k, bounds=box, random_state=run, **kw).fit(X).score(X) / best for run in range(3)])
+    return average([-knoll.KMeans(k, bounds=box, random_state=r, **kw).fit(X).score(X) / best for r in range(runs)])
 
 
 @pytest.mark.parametrize(
@@ -27,6 +28,97 @@ def test_near_the_non_private_loss_at_300_records_a_cluster(d, k, limit):
 def test_heavy_tails_and_uneven_clusters(rng):
     parts = [rng.standard_t(3, size=(n, 3)) * s + c for n, s, c in ((9000, 1.0, -8), (900, 0.3, 0), (3000, 2.0, 9))]
     assert ratio(np.clip(np.vstack(parts), -40, 40), 3, epsilon=1.0) < 1.15
+
+
+def _stretched(rng, centres, label):
+    d = centres.shape[1]
+    turn = np.linalg.qr(rng.normal(size=(d, d)))[0] * np.geomspace(0.2, 3.0, d)
+    return centres[label] + rng.normal(size=(len(label), d)) @ turn.T
+
+
+def _with_background(rng, centres, label):
+    X = centres[label] + rng.normal(size=(len(label), centres.shape[1]))
+    return np.vstack([X, rng.uniform(-12, 12, size=(len(X) // 10, X.shape[1]))])
+
+
+KINDS = {
+    "stretched": _stretched,
+    "heavy tails": lambda rng, centres, label: (
+        centres[label] + np.clip(rng.standard_t(3, size=(len(label), centres.shape[1])), -30, 30)
+    ),
+    "background": _with_background,
+    "overlapping": lambda rng, centres, label: centres[label] + 4 * rng.normal(size=(len(label), centres.shape[1])),
+    "uneven": lambda rng, centres, label: np.vstack(
+        [(x := centres[label] + rng.normal(size=(len(label), centres.shape[1]))), x[label == 0] + 0.1]
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("d", "k", "limit"), [(8, 8, 1.1), (16, 8, 1.1), (48, 6, 1.25)])
+def test_other_kinds_of_data(kind, d, k, limit):
+    rng = np.random.default_rng(d)
+    centres, label = rng.uniform(-10, 10, size=(k, d)), np.repeat(np.arange(k), 300)
+    X = KINDS[kind](rng, centres, label)
+    assert ratio(X, k, average=np.median, runs=5, epsilon=1.0, delta=len(X) ** -1.1) < limit
+
+
+@pytest.mark.parametrize("method", ["KMeans", "PEMeans", "Lloyd", "FastLloyd", "LSHTree", "Cubes"])
+@pytest.mark.parametrize(
+    ("n", "d", "k"), [(300, 3, 1), (2000, 2, 1000), (200, 784, 3), (500, 1, 4), (3, 2, 5)], ids=str
+)
+def test_extreme_numbers_of_clusters_and_columns(method, n, d, k, rng):
+    X = rng.uniform(-1, 1, size=(n, d))
+    model = getattr(knoll, method)(k, bounds=(-1, 1), random_state=0).fit(X)
+    assert model.cluster_centers_.shape == (k, d)
+    assert (np.abs(model.cluster_centers_) <= 1).all()
+
+
+@pytest.mark.parametrize("method", ["KMeans", "PEMeans", "Lloyd", "FastLloyd", "LSHTree", "Cubes"])
+def test_fewer_distinct_points_than_clusters(method):
+    X = np.repeat([[-0.5, 0.5], [0.5, -0.5]], 2000, axis=0)
+    model = getattr(knoll, method)(5, epsilon=4.0, bounds=(-1, 1), random_state=0).fit(X)
+    assert -model.score(X) / len(X) < 0.25
+
+
+def test_pe_means_is_near_k_means_and_ahead_of_its_paper():
+    X, _ = make_blobs(6000, 6, centers=8, random_state=4)
+    best = KMeans(8, n_init=5, random_state=0).fit(X).inertia_
+    loss = {
+        preset: np.mean(
+            [-knoll.PEMeans(8, bounds=(-15, 15), preset=preset, random_state=r).fit(X).score(X) for r in range(3)]
+        )
+        for preset in ("default", "paper")
+    }
+    assert loss["default"] < 1.1 * best
+    assert loss["default"] < loss["paper"]
+
+
+@pytest.mark.parametrize(
+    ("method", "other"),
+    [
+        ("Lloyd", {"n_steps": 9, "restart": True}), ("FastLloyd", {"n_steps": 9, "clip": 0.1, "restart": True}),
+        ("LSHTree", {"max_depth": 3}), ("Cubes", {"max_depth": 3, "projection": 1}),
+    ],
+)  # fmt: skip
+def test_the_papers_presets_do_not_look_at_other_parameters(method, other, rng):
+    X = rng.uniform(-1, 1, size=(500, 2))
+    kind = getattr(knoll, method)
+    first, second = (kind(3, bounds=(-1, 1), preset="paper", **more).fit(X).privacy_.releases for more in ({}, other))
+    assert [(e.query, e.share, e.sensitivity) for e in first] == [(e.query, e.share, e.sensitivity) for e in second]
+    with pytest.raises(ValueError, match="preset"):
+        kind(3, bounds=(-1, 1), preset="none").fit(X)
+
+
+def test_noise_is_taken_out_of_eigenvalues(rng):
+    d, n = 60, rng.normal(size=(60, 60))
+    noise = (n + n.T) / 2**0.5 * 0.1
+    true = np.append(np.zeros(d - 1), 5.0)
+    values = np.linalg.eigvalsh(np.diag(true) + noise)
+    found = without_noise(values, 1.1 * 2 * 0.1 * d**0.5)
+    assert found.sum() == pytest.approx(values.sum())
+    assert found[:-1] == pytest.approx(true[:-1], abs=0.2)
+    assert found[-1] == pytest.approx(5.0, abs=0.4)
 
 
 def test_columns_of_very_different_widths(rng):

@@ -30,6 +30,8 @@ EXPECTED_FAILURES = {
         knoll.KMeans(3, bounds=(-20.0, 20.0), epsilon=10.0),
         knoll.PEMeans(3, bounds=(-20.0, 20.0), epsilon=1.0),
         knoll.Cubes(3, bounds=(-20.0, 20.0), epsilon=10.0),
+        knoll.GaussianMixture(3, bounds=(-20.0, 20.0), epsilon=10.0),
+        knoll.LocalGaussianMixture(3, bounds=(-20.0, 20.0), epsilon=10.0),
     ],
     expected_failed_checks=lambda _: EXPECTED_FAILURES,
 )

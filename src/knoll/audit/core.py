@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from knoll.audit.attacks import Attack, choose, choose_ratio, judge, judge_ratio, published_features
 from knoll.audit.evidence import Guarantee
 from knoll.audit.pairs import Pair, hurtful_pairs
 from knoll.audit.runs import Run, look
+from knoll.privacy.accounting import epsilon_for
 from knoll.privacy.errors import PrivacyError
 
 TRAINING = 0.2
@@ -90,10 +92,11 @@ class Audit:
 
     def __str__(self) -> str:
         worst, declared = self.worst, self.guarantee
+        how = f"{worst.box} box, {worst.pair}: {worst.statistic}" if worst.epsilon else "so few prove nothing"
         lines = [
             f"{self.name}: declared epsilon = {declared.epsilon:g}, delta = {declared.delta:g}.",
             f"Lower bound: epsilon >= {worst.epsilon:.4g} at {self.confidence:.1%} confidence "
-            f"({worst.box} box, {worst.pair}: {worst.statistic}; {self.runs:,} runs, {self.seconds:.0f} s).",
+            f"({self.runs:,} runs, {self.seconds:.0f} s; {how}).",
         ]
         if self.used:
             pair = max(self.used, key=lambda name: self.used[name])
@@ -202,9 +205,7 @@ class _Seen:
 class _Trained:
     """One pair, what its training runs showed, and the attacks chosen from them."""
 
-    def __init__(
-        self, see: "_OneByOne | _Batch", pair: Pair, size: int, guarantee: Guarantee, step: Callable[[int], None]
-    ):
+    def __init__(self, see: "_See", pair: Pair, size: int, guarantee: Guarantee, step: Callable[[int], None]):
         self.pair, self.guarantee, self._see = pair, guarantee, see
         self.mu_squared = self.epsilon = 0.0
         self.leaks: set[str] = set()
@@ -261,8 +262,6 @@ class _OneByOne:
 
     def __init__(self, mechanism: Any):
         if hasattr(mechanism, "fit") and getattr(mechanism, "random_state", 0) is None:
-            from sklearn.base import clone
-
             mechanism = clone(mechanism).set_params(random_state=0)  # the attacker knows the public randomness
         self._mechanism = mechanism
 
@@ -305,7 +304,7 @@ def _divided(whole: float, first: int, count: int, part: float = WORST) -> list[
 
 
 def _padded(outcomes: np.ndarray, width: int) -> np.ndarray:
-    """Outcomes as finite numbers of one width, how many there were being one of them."""
+    """Outcomes as finite numbers of one width, filled up with a number that is none of them."""
     wide = np.full((len(outcomes), width), -1e12)
     kept = min(width, outcomes.shape[1])
     wide[:, :kept] = np.nan_to_num(outcomes[:, :kept], nan=-1e12, posinf=1e12, neginf=-1e12)
@@ -341,8 +340,6 @@ def _cost(one: _Trained, guarantee: Guarantee) -> float:
     """Exact cost as a strength: mu for a Gaussian guarantee, else a pure epsilon (Gaussian parts at its delta)."""
     if guarantee.kind == "gaussian":
         return float(np.sqrt(one.mu_squared)) if not one.epsilon else float("inf")
-    from knoll.privacy.accounting import epsilon_for
-
     return one.epsilon + epsilon_for(float(np.sqrt(one.mu_squared)), guarantee.delta)
 
 

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from knoll.audit.core import Audit
 
 _INK, _FAINT = "#22303c", "#c9d1d8"
+_LEAST = 50  # runs on either side below which a measured curve is nothing but chance
 _STYLE = {
     "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": _FAINT, "axes.labelcolor": _INK,
     "text.color": _INK, "xtick.color": _INK, "ytick.color": _INK, "font.size": 10,
@@ -54,6 +55,8 @@ def _draw_curves(axes: Any, found: Audit, colours: dict[str, Any]) -> None:
     axes.plot(grid, allowed, color=_INK, lw=2, label="the guarantee: nothing below it")
     axes.plot([0, 1], [1, 0], color=_FAINT, lw=1, ls="--", label="guessing")
     for name, (without, present) in found.ratios.items():
+        if len(without) < _LEAST:
+            continue
         cuts = np.quantile(np.concatenate([without, present]), np.linspace(0, 1, 200))
         fp = 1 - np.searchsorted(np.sort(without), cuts, side="right") / len(without)
         fn = np.searchsorted(np.sort(present), cuts, side="right") / len(present)

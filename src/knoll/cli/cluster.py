@@ -35,20 +35,23 @@ class Method(StrEnum):
     PE_MEANS = "pe-means"
     LSH_TREE = "lsh-tree"
     CUBES = "cubes"
+    MORSE = "morse"
 
 
 _CLASSES = {
     Method.KMEANS: "KMeans", Method.LLOYD: "Lloyd", Method.FAST_LLOYD: "FastLloyd", Method.PE_MEANS: "PEMeans",
-    Method.LSH_TREE: "LSHTree", Method.CUBES: "Cubes",
+    Method.LSH_TREE: "LSHTree", Method.CUBES: "Cubes", Method.MORSE: "MorseClustering",
 }  # fmt: skip
 
 
 @with_fit_options
 def cluster(
     data: Data,
-    k: Annotated[int | None, typer.Option("--k", help="Number of clusters; without it, kmeans chooses.")] = None,
+    k: Annotated[
+        int | None, typer.Option("--k", help="Number of clusters; without it, kmeans and morse choose.")
+    ] = None,
     method: Annotated[
-        Method, typer.Option(help="kmeans is the most accurate; the others are for comparison.")
+        Method, typer.Option(help="kmeans for round clusters, morse for any shape; the others are for comparison.")
     ] = Method.KMEANS,
     out: Annotated[Path, typer.Option(help="Folder for model.json, centers.csv and clusters.png.")] = Path("out"),
     *,
@@ -187,7 +190,7 @@ def _print_model(model: Any) -> None:
 def _write(model: Any, out: Path) -> dict[Path, str]:
     """Write the model, its centres and a picture; return what is in each file."""
     import knoll
-    from knoll.plots import plot_clusters
+    from knoll.plots import plot_clusters, plot_morse
     from knoll.report import write_centers
 
     files = {
@@ -198,4 +201,7 @@ def _write(model: Any, out: Path) -> dict[Path, str]:
     knoll.save(model, out / "model.json")
     write_centers(model, out / "centers.csv")
     plot_clusters(model).savefig(out / "clusters.png", dpi=130)
+    if hasattr(model, "dendrogram_"):
+        files[out / "morse.png"] = "density, passes and merge tree"
+        plot_morse(model).savefig(out / "morse.png", dpi=130)
     return files

@@ -22,7 +22,7 @@ def weighted_kmeans(
         order = np.argsort(-weights, kind="stable")[:k]
         centres = points[np.resize(order, k)]
     else:
-        start = NonprivateKMeans(k, n_init=restarts, random_state=rng)
+        start = NonprivateKMeans(k, n_init=min(restarts, max(1, 1000 // k)), random_state=rng)
         with threadpool_limits(1):
             centres = start.fit(points[heavy], sample_weight=weights[heavy]).cluster_centers_
     distance = np.square(points).sum(axis=1)[:, None] - 2 * points @ centres.T + np.square(centres).sum(axis=1)

@@ -8,6 +8,8 @@
 In the plane this sees thin and bent shapes at a small part of the cost of moments.
 """
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.ndimage import convolve1d
 from scipy.special import softmax
@@ -39,7 +41,9 @@ def release_grid_mixture(room: Room, k: int, rng: np.random.RandomState, floor: 
     step = 2 * box.half / bins
     points, weights = _standing_out(counts, noise)
     points = np.array(box.lower) + (points + 0.5) * step
-    return _fit(points, weights, noise, step, min(k, len(points)), rng, floor)
+    found = _fit(points, weights, noise, step, min(k, len(points)), rng, floor)
+    # records in cells that do not stand out belong somewhere
+    return replace(found, counts=found.counts * max(1.0, total / found.counts.sum()))
 
 
 def _standing_out(counts: np.ndarray, noise: float) -> tuple[np.ndarray, np.ndarray]:

@@ -45,8 +45,8 @@ class MorseClustering(PrivateCenters):
         Finds the sub-clusters; `knoll.KMeans` by default. Only its own parameters are used: budget, bounds and the
         rest are those given here.
     n_subclusters : int, optional
-        Number of sub-clusters. By default 24, from 4 columns on 12, or three times `n_clusters` (twice from 4 columns
-        on) if that is more; for few clusters from 4 columns on, three times `n_clusters`.
+        Number of sub-clusters. By default 24 up to three columns and 12 beyond; with `n_clusters` given, three times as
+        many (at least 24), and beyond three columns twice as many (at least 6).
     cut : {"prominence", "persistence", "height"}, default="prominence"
         What keeps sub-clusters apart when the tree is cut to `n_clusters`: the depth of the pass between two groups
         below the lower top, times the square root of the lighter group's weight; that depth; or the height of the
@@ -65,12 +65,15 @@ class MorseClustering(PrivateCenters):
         Stable points of the density's flow, and their clusters.
     saddles_, saddle_heights_, saddle_ends_ : arrays
         Transition points, the log density there, and the two peaks that each joins.
-    dendrogram_ : array of shape (n_components - 1, 4)
-        The merge tree as SciPy's linkage matrix; its distances are in log density, below the highest peak.
-    merge_heights_, merge_persistence_ : arrays of shape (n_components - 1,)
+    dendrogram_ : array of shape (n_joins, 4)
+        The merge tree as SciPy's linkage matrix; its distances are in log density, below the highest peak. Its leaves
+        are the sub-clusters, and behind them peaks to which no sub-cluster's mean flows.
+    merge_heights_, merge_persistence_ : arrays of shape (n_joins,)
         Log density of the pass of each join, and how far the lower side rises above it.
-    merge_confidence_ : array of shape (n_components - 1,)
+    merge_confidence_ : array of shape (n_joins,)
         How often each join stays joined, or apart, when the released noise is redrawn.
+    n_clusters_confidence_ : float
+        If the number of clusters was chosen: how often it is chosen again when the released noise is redrawn.
     {attributes}
 
     Notes
@@ -100,6 +103,7 @@ class MorseClustering(PrivateCenters):
         **PrivateCenters._published, "weights_": "c", "means_": "cd", "covariances_": "cdd", "component_clusters_": "c",
         "peaks_": "pd", "peak_clusters_": "p", "saddles_": "sd", "saddle_heights_": "s", "saddle_ends_": "st",
         "dendrogram_": "mf", "merge_heights_": "m", "merge_persistence_": "m", "merge_confidence_": "m",
+        "n_clusters_confidence_": "",
     }  # fmt: skip
 
     def __init__(
@@ -147,11 +151,13 @@ class MorseClustering(PrivateCenters):
             if self.n_clusters is not None and sub < self.n_clusters:
                 raise PrivacyError(f"n_subclusters={sub} is below n_clusters={self.n_clusters}")
         if self.base is not None:
-            from knoll.mixture.base import PrivateMixture
+            from knoll.mixture.base import PrivateMixture, check_shape
 
             if isinstance(self.base, MorseClustering) or not isinstance(self.base, PrivateCenters | PrivateMixture):
                 raise PrivacyError(f"base={self.base!r} is not a clusterer or mixture of knoll's")
             self.base._check_parameters()
+            if isinstance(self.base, PrivateMixture):
+                check_shape(self.base.covariance_type, self.base.covariance_floor)
 
     def _search(self, room: Room, k: int | None, rng: np.random.RandomState) -> CellMeans:
         floor = (FLOOR * room.domain.half) ** 2
@@ -159,6 +165,8 @@ class MorseClustering(PrivateCenters):
         found = landscape(cells.mixture)
         redrawn = [found.redrawn(cells.redrawn(floor, rng)) for _ in range(REDRAWS)]
         apart = choose_cut(found.tree, redrawn) if k is None else found.tree.strongest(k - 1, self.cut)
+        agree = [len(choose_cut(copy, [])) == len(apart) for copy in redrawn]
+        self.n_clusters_confidence_ = float(np.mean(agree)) if k is None else 1.0
         by = "persistence" if k is None else self.cut
         self.merge_confidence_ = confidence(found.tree, redrawn, apart, by)
         return self._describe(cells, found, found.tree.without(apart))
@@ -169,8 +177,8 @@ class MorseClustering(PrivateCenters):
         if self.base is None and room.domain.n_columns <= MOST_COLUMNS:
             return release_grid_mixture(room, k, rng, floor)
         base = KMeans() if self.base is None else clone(self.base)
+        base.set_params(epsilon=self.epsilon, delta=self.delta)  # public schedules may depend on them
         if not isinstance(base, PrivateCenters):
-            base.set_params(n_components=k, delta=self.delta)
             base._search(room, k, rng, Form.of(base.covariance_type, base.covariance_floor, room.domain, room.scales))
             return Subclusters.of_fitted(base).steadied(floor)
         with room.curator.keeping(MOMENTS_SHARE * room.curator.share_left):
@@ -264,6 +272,6 @@ class MorseClustering(PrivateCenters):
 
 def default_subclusters(n_clusters: int | None, n_columns: int) -> int:
     """Return how many sub-clusters to look for: many in the plane, where shapes bend; fewer where noise counts."""
-    if n_clusters is None:
-        return 24 if n_columns <= 3 else 12
-    return max(24, 3 * n_clusters) if n_columns <= 3 else max(3 * min(n_clusters, 4), 2 * n_clusters)
+    if n_columns <= 3:
+        return 24 if n_clusters is None else max(24, 3 * n_clusters)
+    return 12 if n_clusters is None else max(6, 2 * n_clusters)

@@ -31,7 +31,7 @@ from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.coreset import drawn_to, keep_top_mass, levy_flights, uniform_points, vote_means, weighted_kmeans
 from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset
 from knoll.cluster.moment_tree import Leaf, release_root
-from knoll.cluster.refine import Centres, affordable_steps, refine, with_variances
+from knoll.cluster.refine import Centres, affordable_steps, refine, star, with_variances
 from knoll.estimator import Room, documented
 from knoll.privacy import Curator
 from knoll.queries import (
@@ -44,6 +44,7 @@ from knoll.queries import (
     NearestVotes,
     Projected,
     TwoLevel,
+    candidates,
     longest_record,
     random_projection,
 )
@@ -54,6 +55,7 @@ MOST_EPSILON = 4.0  # the paper's steps grow with epsilon up to here, as far as 
 COUNT_SHARE, LIFT_SHARE = 0.02, 0.2  # the paper's preset: the count, the lift; votes get the rest
 FIRST_SHARE, VOTES_SHARE = 0.1, 0.3  # the default: the shape of everything, the votes; the last steps get the rest
 MOST_VARIATIONS, MOST_VOTES = 40, 8
+MOST_ELECTED = 10_000  # candidates of the default: weighted k-means on more takes longer than it is worth
 VOTE_NOISE = 30.0  # one step of voting for each multiple of this by which a cluster exceeds a vote's noise
 
 
@@ -144,7 +146,7 @@ class PEMeans(PrivateCenters):
         variations = int(min(max(n / 5, 4.0), MOST_CANDIDATES / k))
         population = uniform_points(low, k * (variations + 1), rng)
         for _ in range(steps):
-            votes = curator.release(NearestVotes(Nearest(population, low, scales)), share / steps)
+            votes = curator.release(NearestVotes(candidates(population, low, scales)), share / steps)
             noise = float(votes.stderr.max())
             found = elect(population, keep_top_mass(votes.value, n), k, scales, noise, rng)
             if np.square(found.votes).sum() < n * noise**2:
@@ -168,7 +170,7 @@ class PEMeans(PrivateCenters):
         else:
             shape, scales = (frame.outside(root.mean[0]), root.variance[0] * room.scales**2), room.scales
             found = vote(curator, VOTES_SHARE * whole, low, scales, k, float(root.count[0]), shape, rng)
-            centres = found.centres(frame)
+            centres = found.with_unseen(frame.outside(star(root, k, rng)), scales, rng).centres(frame)
         steps = affordable_steps(curator, frame, root, k, whole)
         refined = refine(curator, curator.share_left, steps, frame, centres, -frame.half, frame.half)
         at = domain.clip(frame.outside(refined.centres))
@@ -186,7 +188,7 @@ def vote(
     rng: np.random.RandomState,
 ) -> "Found":
     """Let records vote for points of the mean and variance `shape`, then for variations of the winners."""
-    d, variations = domain.n_columns, int(min(max(n**0.5, 4.0), MOST_VARIATIONS, max(MOST_CANDIDATES / k, 1)))
+    d, variations = domain.n_columns, int(min(max(n**0.5, 4.0), MOST_VARIATIONS, max(MOST_ELECTED / k, 1)))
     steps = int(np.clip(round(n / k / float(curator.stderr(Count(), share)) / VOTE_NOISE), 1, MOST_VOTES))
 
     def ask(cells: Nearest | TwoLevel, expected: np.ndarray) -> Found:
@@ -196,12 +198,12 @@ def vote(
 
     mean, variance = shape
     population = domain.clip(mean + np.sqrt(variance) * rng.standard_normal((k * (variations + 1), d)))
-    found = ask(Nearest(population, domain, scales), np.full(len(population), n / len(population)))
+    found = ask(candidates(population, domain, scales), np.full(len(population), n / len(population)))
     groups = np.concatenate([np.arange(k), np.repeat(np.arange(k), variations)])
     for _ in range(steps - 1):
         flights = np.sqrt(found.spread())[:, None] * levy_flights((k, variations, d), rng)
         population = np.vstack([found.at, domain.clip((found.at[:, None] + flights).reshape(-1, d))])
-        found = ask(TwoLevel(population, groups, domain, scales), found.sizes()[groups] / (variations + 1))
+        found = ask(candidates(population, domain, scales, groups), found.sizes()[groups] / (variations + 1))
     return found
 
 
@@ -232,6 +234,12 @@ class Found:
     def means(self) -> CellMeans:
         """The centres as they are."""
         return vote_means(self.population, self.labels, self.votes, self.noise, self.at)
+
+    def with_unseen(self, points: np.ndarray, scales: np.ndarray, rng: np.random.RandomState) -> "Found":
+        """Elect again with one vote's noise spread over some points: records too few to be seen may be there."""
+        population = np.vstack([self.population, points])
+        votes = np.concatenate([self.votes, np.full(len(points), self.noise / len(points))])
+        return elect(population, votes, len(self.at), scales, self.noise, rng)
 
     def sizes(self) -> np.ndarray:
         """Votes of each centre's points."""

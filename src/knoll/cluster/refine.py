@@ -15,9 +15,9 @@ from knoll.queries import Frame, Nearest
 
 STEP = Asking("shapes of clusters", count=0.5, squares=0.3, bias=1e-3)
 STEP_GROWTH = 1.2  # later steps get more budget
-POINTS, RESTARTS = 4000, 10
+POINTS, RESTARTS = 8000, 10
 KEEP_NOISE = 2.0  # leaves below this many standard errors are left out of the synthetic points
-SWAP = 2.0  # swap centres if the split gains this many times what the merge costs
+SWAP = 1.3  # swap centres if the split gains this many times what the merge costs
 MAX_BOOST = 4.0
 STEPS, MOST_STEPS = 0.3, 10
 
@@ -43,15 +43,21 @@ def synthetic_points(leaves: Leaf, root: Leaf, k: int, rng: np.random.RandomStat
     times, (m, d) = int(np.clip(POINTS // len(kept.count), 2, 200)), kept.mean.shape
     normal = rng.standard_normal((times, m, d))
     points = np.clip(kept.mean + np.sqrt(kept.variance) * (normal - normal.mean(axis=0)), kept.lower, kept.upper)
+    rays = star(root, k, rng)
+    weights = np.concatenate(
+        [np.tile(np.maximum(kept.count, 1e-3) / times, times), np.full(len(rays), np.median(sd) / len(rays))]
+    )
+    return np.vstack([points.reshape(times * m, d), rays]), weights
+
+
+def star(root: Leaf, k: int, rng: np.random.RandomState) -> np.ndarray:
+    """Return points from wall to wall of the bounds, along the columns through the mean of everything."""
     rays = max(4 * k, 64)
     width = root.upper[0] - root.lower[0]
-    axis = rng.choice(d, rays, p=width / width.sum())
-    star = np.tile(root.mean[0], (rays, 1))
-    star[np.arange(rays), axis] = root.lower[0, axis] + (rng.permutation(rays) + 0.5) / rays * width[axis]
-    weights = np.concatenate(
-        [np.tile(np.maximum(kept.count, 1e-3) / times, times), np.full(rays, np.median(sd) / rays)]
-    )
-    return np.vstack([points.reshape(times * m, d), star]), weights
+    axis = rng.choice(len(width), rays, p=width / width.sum())
+    points = np.tile(root.mean[0], (rays, 1))
+    points[np.arange(rays), axis] = root.lower[0, axis] + (rng.permutation(rays) + 0.5) / rays * width[axis]
+    return points
 
 
 def solve(points: np.ndarray, weights: np.ndarray, k: int, rng: np.random.RandomState) -> Centres:
@@ -59,7 +65,7 @@ def solve(points: np.ndarray, weights: np.ndarray, k: int, rng: np.random.Random
     if len(points) <= k:
         points = np.vstack([points, points[rng.randint(len(points), size=k + 1 - len(points))]])
         weights = np.resize(weights, len(points))
-    restarts = RESTARTS if k * points.shape[1] <= 2000 else 2
+    restarts = min(RESTARTS if k * points.shape[1] <= 2000 else 2, max(1, 1000 // k))
     with threadpool_limits(1):
         fitted = NonprivateKMeans(k, n_init=restarts, random_state=rng).fit(points, sample_weight=weights)
     return with_variances(fitted.cluster_centers_, points, weights, fitted.labels_)

@@ -119,12 +119,15 @@ class LocalGaussianMixture(PrivateMixture):
         Parameters
         ----------
         n_columns : int, optional
-            Number of columns, where the bounds do not tell it; 1 by default.
+            Number of columns, where the bounds do not tell it; 1 by default. Bounds by name fix their order.
         """
+        return self._client(n_columns, None)
+
+    def _client(self, n_columns: int | None, names: Any) -> Client:
         budget = Budget(self.epsilon, self.delta)
         if self.mechanism not in MECHANISMS:
             raise PrivacyError(f"mechanism={self.mechanism!r} is not one of {', '.join(MECHANISMS)}")
-        box = _box(self.bounds, n_columns)
+        box = _box(self.bounds, n_columns, names)
         kind = self.mechanism
         if kind == "auto":
             kind = "square_wave" if box.n_columns <= MOST_WAVES else "noise"
@@ -159,7 +162,8 @@ class LocalGaussianMixture(PrivateMixture):
         """
         self._check()
         rows = check_rows(self, X, reset=True)
-        return self._fit(self.client(rows.shape[1]), self.client(rows.shape[1]).reports(rows))
+        client = self._client(rows.shape[1], getattr(self, "feature_names_in_", None))
+        return self._fit(client, client.reports(rows))
 
     def fit_reports(self, reports: Any, client: Client | None = None) -> Self:
         """Fit to reports alone.
@@ -206,8 +210,8 @@ class LocalGaussianMixture(PrivateMixture):
         return self
 
 
-def _box(bounds: Any, n_columns: int | None) -> Box:
-    """Return public bounds as a box."""
+def _box(bounds: Any, n_columns: int | None, names: Any) -> Box:
+    """Return public bounds as a box, its columns in the order of their names if these are known."""
     if isinstance(bounds, Box) and n_columns is None:
         return bounds
     if n_columns is None:
@@ -215,7 +219,8 @@ def _box(bounds: Any, n_columns: int | None) -> Box:
             n_columns = len(bounds) if isinstance(bounds, dict) else int(np.size(np.asarray(bounds[0], dtype=float)))
         except (TypeError, ValueError, IndexError, KeyError):
             n_columns = 1
-    names = list(map(str, bounds)) if isinstance(bounds, dict) else None
+    if names is None and isinstance(bounds, dict) and all(isinstance(name, str) for name in bounds):
+        names = list(bounds)
     box = domain_from(bounds, n_columns, names)
     if not isinstance(box, Box):
         raise BoundsError("local reports need a box of bounds, not a ball")

@@ -23,7 +23,7 @@ REACH = 4.0  # bins cover this many standard deviations about the mean
 BINS_EACH, FEWEST, MOST = 12, 24, 240  # bins per component
 GUESS, MOST_CHOSEN = 5, 9  # components, while their number is not known
 REDRAWS, CHOOSING_STEPS = 4, 100
-PRIOR = 3.0  # records of faint prior per component
+PRIOR = 3.0  # records of faint prior per component, and as many as noise hides of each record
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,9 @@ def _fit(
     histogram: Histogram, k: int, rng: np.random.RandomState, floor: float, steps: int = LONG
 ) -> tuple[Fits, float]:
     bulk, width = _span(histogram)
-    prior = Prior(PRIOR, (bulk / (6 * k)) ** 2)
+    low = float(histogram.edges[np.flatnonzero(np.diff(histogram.edges) < 1.5 * width)[0]])
+    hidden = histogram.stderr**2 * len(histogram.counts) / histogram.sight.total
+    prior = Prior(PRIOR + hidden, (bulk / (6 * k)) ** 2, hidden, low + bulk * (np.arange(k) + 0.5) / k)
     least = max(floor, (width / 4) ** 2)
     return fit_binned(histogram.sight, histogram.edges, k, rng, floor=least, prior=prior, steps=steps)
 

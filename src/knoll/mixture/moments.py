@@ -19,7 +19,8 @@ from knoll.queries.components import COARSE, DIAGONAL, FINE, OFF, Products
 CovarianceType = Literal["full", "tied", "diag", "spherical"]
 PRODUCTS = {"full": "full", "tied": "full", "diag": "diag", "spherical": "trace"}
 
-CLIP = 3.0  # clip radius^2 = d + CLIP sqrt(2 d): whitened, nearly all of a Gaussian
+CLIP, NARROW_CLIP = 3.0, 1.5  # clip radius^2 = d + CLIP sqrt(2 d): whitened, nearly all of a Gaussian
+QUIET = 0.02  # noise of a whitened covariance above which the clip is narrow
 MOST_NOISE = 2.0**48  # noise scale, in grid units, above which the coarse grid is used
 START = 0.3**2  # variance of a start's means and covariances, whitened
 LEFT = 0.3  # part of what is unknown before a step of expectation-maximisation that the step leaves unknown
@@ -59,6 +60,8 @@ class Belief:
         Variances of count, whitened mean and whitened covariance about the truth.
     noise : array of shape (3, k)
         The part of them that is privacy noise of the releases so far.
+    measured : boolean array of shape (k,)
+        Which components stood out from the noise of at least one release.
     shrinkage : array of shape (k,)
         How far the mixture's covariances were drawn to their diagonals.
     """
@@ -69,6 +72,7 @@ class Belief:
     mixture: Mixture
     unknown: np.ndarray
     noise: np.ndarray
+    measured: np.ndarray
     shrinkage: np.ndarray
 
     @classmethod
@@ -82,7 +86,8 @@ class Belief:
             [np.maximum(START * counts**2, 1.0) if known else np.full(k, 1e18)] + 2 * [np.full(k, start)]
         )
         zero = np.zeros((3, k))
-        return cls(counts, mixture.means, mixture.covariances, mixture, unknown, zero, np.zeros(k))
+        never = np.zeros(k, dtype=bool)
+        return cls(counts, mixture.means, mixture.covariances, mixture, unknown, zero, never, np.zeros(k))
 
 
 @dataclass(frozen=True)
@@ -96,9 +101,9 @@ class Seen:
     errors: np.ndarray
 
 
-def clip_radius(d: int) -> float:
+def clip_radius(d: int, clip: float | None = None) -> float:
     """Whitened radius beyond which displacements are shortened."""
-    return float(np.sqrt(d + CLIP * np.sqrt(2 * d)))
+    return float(np.sqrt(d + (CLIP if clip is None else clip) * np.sqrt(2 * d)))
 
 
 def clipped_variance(d: int, radius: float, variance: np.ndarray | float) -> np.ndarray:
@@ -147,32 +152,37 @@ def ask(
     curator: Curator,
     share: float,
     domain: Box | Ball,
-    mixture: Mixture,
+    belief: Belief,
     form: Form,
     *,
     soft: bool,
-    norm: int = 2,
+    norm: int,
     cells: Any = None,
-    radius: float | None = None,
 ) -> Seen:
-    """Release the moments of a mixture's components about themselves."""
+    """Release the moments of a mixture's components about themselves.
+
+    Under noise that shows, the clip radius is narrower: what it takes is put back, as well as a Gaussian's can be.
+    """
+    mixture = belief.mixture
     k, d = mixture.means.shape
-    radius = clip_radius(d) if radius is None else radius
     products = cast(Products, PRODUCTS[form.covariance_type])
     roots = np.linalg.cholesky(mixture.covariances)
-    count_weight, square_weight = noise_weights(d, radius, products, norm)
-    for displacement_bits, part_bits in (FINE, COARSE):
-        query = ComponentMoments(
-            Gaussians(domain, mixture.weights, mixture.means, roots, np.full(k, radius), displacement_bits),
-            cells=cells,
-            soft=soft,
-            products=products,
-            count_weight=count_weight,
-            square_weight=square_weight,
-            bits=part_bits,
-        )
-        if np.max(curator.stderr(query, share) * query.weights / query.step) < MOST_NOISE:
-            break
+    typical = max(float(belief.counts.sum()), 1.0) / k
+
+    def question(radius: float, bits: tuple[int, int]) -> ComponentMoments:
+        gaussians = Gaussians(domain, mixture.weights, mixture.means, roots, np.full(k, radius), bits[0])
+        count_weight, square_weight = noise_weights(d, radius, products, norm)
+        weights = {"count_weight": count_weight, "square_weight": square_weight}
+        return ComponentMoments(gaussians, cells=cells, soft=soft, products=products, bits=bits[1], **weights)
+
+    radius = clip_radius(d)
+    query = question(radius, FINE)
+    errors = curator.stderr(query, share)
+    if errors[0, -1] / typical > QUIET:
+        radius = clip_radius(d, NARROW_CLIP)
+        query = question(radius, FINE)
+        if np.max(curator.stderr(query, share) * query.weights / query.step) > MOST_NOISE:
+            query = question(radius, COARSE)
     released = curator.release(query, share)
     return _read(released.value, released.stderr, query, roots, radius)
 
@@ -218,15 +228,15 @@ def learn(belief: Belief, seen: Seen, form: Form) -> Belief:
         share = np.maximum(counts, 0.0) / max(float(np.maximum(counts, 0.0).sum()), 1e-9)
         covariances = np.broadcast_to(np.tensordot(share, covariances, axes=1), covariances.shape)
         noise[2] = np.full(len(counts), float(share**2 @ noise[2]))
-    learned = replace(belief, counts=counts, means=means, covariances=covariances, noise=noise, unknown=unknown)
-    return shaped(learned, form)
+    known = {"counts": counts, "means": means, "covariances": covariances, "noise": noise, "unknown": unknown}
+    return shaped(replace(belief, **known, measured=belief.measured | visible), form)
 
 
 def shaped(belief: Belief, form: Form) -> Belief:
     """Return a belief with the proper mixture nearest to it.
 
     Correlations are drawn to zero by the part of their squares that is noise: with off-diagonal noise of variance t
-    in whitened coordinates, a correlation r has noise of variance t (1 + r^2).
+    in whitened coordinates, a correlation r has noise of variance t (1 + r^2). What was never measured is all noise.
     """
     d = belief.means.shape[1]
     variances = np.clip(np.einsum("kii->ki", belief.covariances), form.floor, form.ceiling)
@@ -236,6 +246,8 @@ def shaped(belief: Belief, form: Form) -> Belief:
     energy = np.square(r).sum(axis=(1, 2))
     spurious = off * (d * (d - 1) + energy)
     shrinkage = np.where(energy > 0, np.minimum(spurious / np.maximum(energy, 1e-300), 1.0), 0.0)
+    if form.covariance_type in ("full", "tied") and d > 1:
+        shrinkage = np.where(belief.measured, shrinkage, 1.0)
     drawn = size * ((1 - shrinkage)[:, None, None] * r + np.eye(d))
     weights = onto_simplex(np.maximum(belief.counts, 0.0) / max(float(np.maximum(belief.counts, 0.0).sum()), 1e-9))
     mixture = Mixture.nearest(weights, belief.means, drawn, form.floor)
@@ -247,10 +259,11 @@ def standard_errors(belief: Belief) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     total = max(float(np.maximum(belief.counts, 0.0).sum()), 1.0)
     covariances = belief.mixture.covariances
     variances = np.einsum("kii->ki", covariances)
+    noise = np.where(belief.measured, belief.noise, np.inf)
     weights = np.sqrt(belief.noise[0]) / total
-    means = np.sqrt(belief.noise[1][:, None] * variances)
+    means = np.sqrt(noise[1][:, None] * variances)
     size = variances[:, :, None] * variances[:, None, :]
-    spreads = np.sqrt(belief.noise[2][:, None, None] * (size + np.square(covariances)) / 2)
+    spreads = np.sqrt(noise[2][:, None, None] * (size + np.square(covariances)) / 2)
     return weights, means, spreads
 
 
@@ -267,7 +280,7 @@ def walk(
 ) -> Belief:
     """Take steps of expectation-maximisation on released moments; each gets an equal part of the share."""
     for _ in range(steps):
-        seen = ask(curator, share / steps, domain, belief.mixture, form, soft=soft, norm=norm)
+        seen = ask(curator, share / steps, domain, belief, form, soft=soft, norm=norm)
         belief = learn(belief, seen, form)
     return belief
 

@@ -42,7 +42,7 @@ def moments_of_cells(
     first = Mixture.nearest(weights / weights.sum(), cells.centres, spread, form.floor)
     belief = Belief.start(restricted(first, form), float(weights.sum()))
     rest = share - SHAPES_SHARE * share
-    found = ask(curator, rest, domain, belief.mixture, form, soft=False, norm=norm, cells=cells)
+    found = ask(curator, rest, domain, belief, form, soft=False, norm=norm, cells=cells)
     return learn(belief, found, form)
 
 

@@ -21,7 +21,7 @@ from knoll.privacy import Shares
 from knoll.queries import Frame, longest_record
 
 FINER = 3  # leaves are grown as for this many times the components
-STEPS = 60
+STEPS, WIDE = 60, 64  # steps on the leaves; one will do in more columns than can be told apart
 PRIOR = 0.02  # of an average component's records, at the pooled covariance
 
 
@@ -85,24 +85,34 @@ def fit_leaves(
     mass = np.where(leaves.count > np.sqrt(leaves.count_variance), leaves.count, 0.0)
     mass[leaves.count.argmax()] = max(float(leaves.count.max()), 1.0)
     d = leaves.mean.shape[1]
-    within = np.einsum("mi,ij->mij", leaves.variance, np.eye(d))
     means, weights = centres.at, onto_simplex(centres.weight / centres.weight.sum())
     covariances = np.einsum("ki,ij->kij", np.maximum(centres.variance, 1e-12 * root.variance), np.eye(d))
     extra = PRIOR * mass.sum() / k
-    for _ in range(STEPS):
-        precisions = np.linalg.inv(covariances)
-        away = leaves.mean[:, None, :] - means
-        far = np.einsum("mki,kij,mkj->mk", away, precisions, away, optimize=True)
-        far += np.einsum("mi,kii->mk", leaves.variance, precisions)
-        logs = np.log(np.maximum(weights, 1e-300)) - (far + np.linalg.slogdet(covariances)[1]) / 2
+    for _ in range(STEPS if d <= WIDE else 1):
+        logs = np.log(np.maximum(weights, 1e-300)) - _badness(leaves, means, covariances) / 2
         shares = softmax(logs, axis=1) * mass[:, None]
         n = shares.sum(axis=0)
         weights = (n + extra) / (n + extra).sum()
         means = np.where(n[:, None] > 0, shares.T @ leaves.mean / np.maximum(n, 1e-9)[:, None], means)
-        away = leaves.mean[:, None, :] - means
-        scatter = np.einsum("mk,mki,mkj->kij", shares, away, away, optimize=True)
-        scatter += np.einsum("mk,mij->kij", shares, within, optimize=True)
+        scatter = np.stack([_scatter(leaves, mean, share) for mean, share in zip(means, shares.T, strict=True)])
         pooled = scatter.sum(axis=0) / mass.sum()
         covariances = (scatter + extra * pooled) / (n + extra)[:, None, None]
         covariances += 1e-9 * np.trace(pooled) / d * np.eye(d)
     return weights, means, covariances
+
+
+def _badness(leaves: Leaf, means: np.ndarray, covariances: np.ndarray) -> np.ndarray:
+    """Return minus twice the expected log density of each component over each leaf, (leaves, components)."""
+    out = np.empty((len(leaves.count), len(means)))
+    for i, (mean, covariance) in enumerate(zip(means, covariances, strict=True)):
+        precision = np.linalg.inv(covariance)
+        away = leaves.mean - mean
+        out[:, i] = np.einsum("mi,mi->m", away @ precision, away) + leaves.variance @ np.diag(precision)
+        out[:, i] += np.linalg.slogdet(covariance)[1]
+    return out
+
+
+def _scatter(leaves: Leaf, mean: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Return a component's scatter matrix: of the leaves about its mean, and of records in the leaves."""
+    away = leaves.mean - mean
+    return (away * share[:, None]).T @ away + np.diag(share @ leaves.variance)

@@ -37,8 +37,9 @@ def confidence(tree: MergeTree, redrawn: list[MergeTree], apart: np.ndarray, by:
     score = tree.scores(by)
     undone = np.zeros(len(score), dtype=bool)
     undone[apart] = True
-    if undone.all() or not undone.any():
-        return np.mean([(copy.persistence > 0) == undone for copy in redrawn], axis=0)
-    low, high = float(score[~undone].max()), float(score[undone].min())
+    low = float(score[~undone].max(initial=-np.inf))
+    if not undone.any() or not np.isfinite(low):
+        return np.mean([(copy.persistence > RIPPLE) == undone for copy in redrawn], axis=0)
+    high = float(score[undone].min())
     middle = (low + high) / 2 if by == "height" or min(low, high) <= 0 else float(np.sqrt(low * high))
     return np.mean([(copy.scores(by) > middle) == undone for copy in redrawn], axis=0)

@@ -68,10 +68,9 @@ def straight(field: Field, nodes: np.ndarray, owner: np.ndarray) -> Ways:
     return Ways(i, j, nodes[i] + where[:, None] * (nodes[j] - nodes[i]), lowest)
 
 
-def chains(height: np.ndarray, i: np.ndarray, j: np.ndarray, n_peaks: int) -> np.ndarray:
-    """Return the height of the best chain of ways between any two peaks, (n, n); very low where there is none."""
-    lowest = float(height.min()) - 1e6 if len(height) else -1e6
-    level = np.full((n_peaks, n_peaks), lowest)
+def chains(height: np.ndarray, i: np.ndarray, j: np.ndarray, n_peaks: int, none: float) -> np.ndarray:
+    """Return the height of the best chain of ways between any two peaks, (n, n); `none` where there is none."""
+    level = np.full((n_peaks, n_peaks), none)
     np.maximum.at(level, (i, j), height)
     level = np.maximum(level, level.T)
     if n_peaks < 2:
@@ -83,7 +82,8 @@ def chains(height: np.ndarray, i: np.ndarray, j: np.ndarray, n_peaks: int) -> np
 def by_promise(ways: Ways, owner: np.ndarray) -> np.ndarray:
     """Return the ways in the order in which they fall short of the best chain of ways between their peaks."""
     i, j = owner[ways.start], owner[ways.end]
-    return np.argsort(chains(ways.height, i, j, int(owner.max()) + 1)[i, j] - ways.height, kind="stable")
+    best = chains(ways.height, i, j, int(owner.max()) + 1, float(ways.height.min()))
+    return np.argsort(best[i, j] - ways.height, kind="stable")
 
 
 def bend(field: Field, nodes: np.ndarray, ways: Ways) -> np.ndarray:

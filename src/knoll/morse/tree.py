@@ -62,12 +62,14 @@ class MergeTree:
         return self.without(self.strongest(n_clusters - 1, by))
 
     def scores(self, by: str) -> np.ndarray:
-        """Return what keeps islands apart, by join; the larger the longer."""
-        return -self.height if by == "height" else {"prominence": self.prominence, "persistence": self.persistence}[by]
+        """Return what keeps islands apart, by join; the larger the longer. An island without weight is none."""
+        score = -self.height if by == "height" else {"prominence": self.prominence, "persistence": self.persistence}[by]
+        return np.where(self.lighter > 0, score, -np.inf)
 
     def strongest(self, joins: int, by: str = "prominence") -> np.ndarray:
         """Return the joins to undo first."""
-        return np.argsort(-self.scores(by), kind="stable")[: max(0, joins)]
+        order = np.argsort(-self.scores(by), kind="stable")
+        return order[: int(np.clip(joins, 0, np.count_nonzero(self.lighter > 0)))]
 
     def without(self, apart: np.ndarray) -> np.ndarray:
         """Return the cluster of each leaf when these joins are undone; numbered by falling mass."""

@@ -85,7 +85,9 @@ def _draw_curves(axes: Axes, model: Any) -> None:
     edges, counts = getattr(model, "histogram_edges_", np.empty(0)), getattr(model, "histogram_", np.empty(0))
     if len(counts):
         height = np.maximum(counts, 0.0) / max(model.n_records_, 1.0) / np.diff(edges)
-        axes.stairs(height, edges, fill=True, color=_FAINT, alpha=0.6, label="released histogram")
+        local = model.privacy_.estimator == "LocalGaussianMixture"
+        label = "reports, their noise undone" if local else "released histogram"
+        axes.stairs(height, edges, fill=True, color=_FAINT, alpha=0.6, label=label)
         inner = edges[1:-1] if len(counts) > 3 else edges
         low, high = max(low, float(inner[0])), min(high, float(inner[-1]))
     x = np.linspace(low, high, 600)
@@ -163,7 +165,7 @@ def _draw_weights(axes: Axes, model: Any) -> None:
 
 def _foot(figure: Figure, privacy: Any, budget: bool = True) -> None:
     spent = f"epsilon = {privacy.epsilon:g}, delta = {privacy.delta:g}, {privacy.relation}. " if budget else ""
-    text = privacy.warning or f"{spent}Error marks: two standard errors."
+    text = privacy.warning or f"{spent}Marks: two standard errors; after ±: one."
     figure.supxlabel(text, x=0.01, ha="left", fontsize=9, color="#a00" if privacy.warning else _INK)
 
 

@@ -9,7 +9,6 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from scipy.cluster.hierarchy import dendrogram
 
-from knoll.mixture.mixture import Mixture
 from knoll.plots.clusters import _FAINT, _INK, _STYLE, _plain, _two_columns
 
 _GRID, _LEVELS, _DEPTH = 160, 14, 9.0  # points along an axis; level curves, over so many units of log density
@@ -64,9 +63,9 @@ def _columns(model: Any) -> tuple[int, int | None]:
     return _two_columns(np.std(model.means_ / model.bounds_.half, axis=0))
 
 
-def _marginal(model: Any, columns: list[int]) -> Mixture:
+def _marginal(model: Any, columns: list[int]) -> Any:
     """The mixture of some columns: the others integrated out."""
-    return Mixture(model.weights_, model.means_[:, columns], model.covariances_[:, columns][:, :, columns])
+    return type(model.mixture_)(model.weights_, model.means_[:, columns], model.covariances_[:, columns][:, :, columns])
 
 
 def _frame(model: Any, columns: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -103,6 +103,8 @@ class Shares:
 
 def _number(name: str, value: object) -> float:
     try:
+        if isinstance(value, str | bytes | bytearray):  # float() would read "1"; a parameter should say 1
+            raise TypeError
         number = float(value)  # type: ignore[arg-type]  # anything may arrive here: that is the question
     except (TypeError, ValueError):
         raise PrivacyError(f"{name}={value!r} is not a number") from None

@@ -7,7 +7,7 @@ from knoll.queries.domain import Ball, Box, Domain, domain_from
 from knoll.queries.fourier import FourierFeatures, FourierGrid, Lattice, LatticeCounts
 from knoll.queries.kernel_steps import KernelSteps
 from knoll.queries.moments import CellDisplacements, CellMoments, CellSecondMoments
-from knoll.queries.nearest import Nearest, TwoLevel
+from knoll.queries.nearest import Nearest, TwoLevel, candidates
 from knoll.queries.projection import Projected, longest_record, random_hyperplanes, random_projection
 from knoll.queries.query import Query
 from knoll.queries.shapes import CellShapes, Frame, ScatterMatrix
@@ -40,6 +40,7 @@ __all__ = [
     "SplitTree",
     "TreeCounts",
     "TwoLevel",
+    "candidates",
     "domain_from",
     "longest_record",
     "random_hyperplanes",

@@ -4,12 +4,17 @@ With coordinates on an integer grid, ``|c|^2 - 2 c.x`` is an integer. Multiplied
 centres, and with the centre's number added, it stays below 2^53, so a matrix product in doubles gives it exactly
 whatever the order of summation, the block or the processor; its minimum over centres names the nearest, ties going
 to the first. The grid is coarsened, for very many columns and centres only, until that bound holds.
+
+Many centres in few columns are searched by a tree, whose distances are integers below 2^53 as well. It walks from
+the record's own place, so that the cell, ties included, is a function of the record and the centres alone. Very
+many centres in many columns come in groups, and a record looks into one of them (`candidates` chooses).
 """
 
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial import cKDTree
 
 from knoll.queries.domain import Ball, Box, Grid
 from knoll.queries.projection import Projected
@@ -19,6 +24,8 @@ Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 _PRODUCT_SIZE = 2**18  # entries of one exact product: stays in cache
+_TREE_FROM, _TREE_COLUMNS = 1000, 6  # a tree is quicker from so many centres on, in up to so many columns
+_GROUPS_FROM = 4000  # an approximate search from so many candidates on, in more columns
 
 
 class Nearest:
@@ -66,12 +73,18 @@ class Nearest:
     def labels(self, block: Floats, grid: Floats | None = None, *, metric_grid: Floats | None = None) -> Integers:
         """Return the cell of each record; records that hold a NaN are left out."""
         points = self.metric_grid(block, grid) if metric_grid is None else metric_grid
+        if self._tree is not None:
+            return np.asarray(self._tree.query(points)[1], dtype=np.int64)
         if self._coarse:
             points = np.rint(points / 2**self._coarse)
         return self._exact(points)
 
     def _pack(self) -> None:
         k, d = self.centres.shape
+        self._tree = None
+        if k >= _TREE_FROM and d <= _TREE_COLUMNS:
+            self._tree = cKDTree(np.clip(np.rint((self.centres - self.domain.centre) / self.steps), -UNIT, UNIT))
+            return
         self._tag = 1 << max(0, (k - 1).bit_length())
         limit = (2.0**53 / (self._tag * (3.0 * d + 1.0))) ** 0.5
         self._coarse = 0
@@ -94,10 +107,35 @@ class Nearest:
         return labels
 
 
+def candidates(
+    points: Floats, domain: Box | Ball | Projected, scales: Floats | None = None, groups: Integers | None = None
+) -> "Nearest | TwoLevel":
+    """Return cells of public points, by the search that suits their number and columns.
+
+    Parameters
+    ----------
+    points : array of shape (n_cells, n_columns)
+        Public points, any number of them.
+    domain, scales
+        As for `Nearest`.
+    groups : integer array of shape (n_cells,), optional
+        Groups to search in, as for `TwoLevel`. By default, if there are very many points in many columns, the cells
+        of some of them.
+    """
+    if groups is not None:
+        return TwoLevel(points, groups, domain, scales)
+    m, d = points.shape
+    if m < _GROUPS_FROM or d <= _TREE_COLUMNS:
+        return Nearest(points, domain, scales)
+    picked = np.linspace(0, m - 1, round(m**0.5)).astype(np.intp)
+    heads, groups = np.unique(Nearest(points[picked], domain, scales).labels(points), return_inverse=True)
+    return TwoLevel(points, groups, domain, scales, heads=picked[heads])
+
+
 class TwoLevel:
     """Cells of public points that come in groups: a record looks among the points of its nearest group only.
 
-    The first point of each group stands for it. Both searches are exact on the grid, so the cell is a function of
+    One point of each group stands for it. Both searches are exact on the grid, so the cell is a function of
     the record and the points alone; it is the nearest of all points for nearly every record, at the cost of one
     group.
 
@@ -109,14 +147,24 @@ class TwoLevel:
         Group of each point, 0 to n_groups - 1, each group holding at least one point.
     domain, scales
         As for `Nearest`.
+    heads : integer array of shape (n_groups,), optional
+        The points that stand for the groups; by default the first of each.
     """
 
     def __init__(
-        self, points: Floats, groups: Integers, domain: Box | Ball | Projected, scales: Floats | None = None
+        self,
+        points: Floats,
+        groups: Integers,
+        domain: Box | Ball | Projected,
+        scales: Floats | None = None,
+        *,
+        heads: Integers | None = None,
     ) -> None:
         self.centres, self.domain, self.n_cells = points, domain, len(points)
-        self._members = [np.flatnonzero(groups == group) for group in range(int(groups.max()) + 1)]
-        self._first = Nearest(points[[members[0] for members in self._members]], domain, scales)
+        ends = np.cumsum(np.bincount(groups))
+        self._members = np.split(np.argsort(groups, kind="stable"), ends[:-1])
+        first = [members[0] for members in self._members] if heads is None else heads
+        self._first = Nearest(points[first], domain, scales)
         self._within = [Nearest(points[members], domain, scales) for members in self._members]
         self.scales, self.steps, self.unit = self._first.scales, self._first.steps, self._first.unit
 

@@ -1,0 +1,341 @@
+"""Landscapes of mixtures against brute force, degenerate mixtures, cuts, and MorseClustering's own promises."""
+
+import numpy as np
+import pytest
+from scipy.cluster.hierarchy import cophenet, is_valid_linkage
+from scipy.optimize import minimize
+from sklearn.datasets import make_blobs, make_circles, make_moons
+from sklearn.metrics import adjusted_rand_score
+
+import knoll
+from knoll.mixture import Mixture
+from knoll.morse import choose_cut, landscape, merge_tree
+from knoll.morse.field import Field
+from knoll.morse.flow import ascend
+from knoll.morse.saddles import polish
+from knoll.privacy import MemoryLedger, PrivacyError
+from knoll.testing import seeded_noise
+
+
+def random_mixture(seed, k=None, d=2, spread=3.0):
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(2, 13)) if k is None else k
+    root = 0.6 * rng.normal(size=(k, d, d))
+    covariances = root @ root.transpose(0, 2, 1) + 0.15 * np.eye(d)
+    return Mixture(rng.dirichlet(np.full(k, 2.0)), rng.uniform(-spread, spread, (k, d)), covariances)
+
+
+def level_set_merges(mixture, side=220):
+    """Births and deaths of components of level sets, by flooding a fine grid from the top: brute force."""
+    reach = 4 * np.sqrt(np.einsum("kii->ki", mixture.covariances))
+    low, high = (mixture.means - reach).min(axis=0), (mixture.means + reach).max(axis=0)
+    axes = [np.linspace(a, b, side) for a, b in zip(low, high, strict=True)]
+    points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
+    height = mixture.log_density(points)
+    padded = np.full((side + 2) ** 2, -1)
+    inside = (np.arange(1, side + 1)[:, None] * (side + 2) + np.arange(1, side + 1)).ravel()
+    around = [a * (side + 2) + b for a in (-1, 0, 1) for b in (-1, 0, 1) if a or b]
+    parent, birth, merges = [], [], []
+
+    def root(i):
+        while parent[i] != i:
+            parent[i] = parent[parent[i]]
+            i = parent[i]
+        return i
+
+    for place, level in zip(inside[np.argsort(-height)].tolist(), np.sort(height)[::-1].tolist(), strict=True):
+        near = {root(padded[place + step]) for step in around if padded[place + step] >= 0}
+        if not near:
+            padded[place] = len(parent)
+            parent.append(len(parent))
+            birth.append(level)
+            continue
+        oldest, *others = sorted(near, key=lambda i: -birth[i])
+        padded[place] = oldest
+        for other in others:
+            merges.append((birth[other], level))
+            parent[other] = oldest
+    return merges
+
+
+def lasting(pairs, least=0.05):
+    """Births and deaths that a coarse grid can be trusted with, by falling birth."""
+    kept = sorted((pair for pair in pairs if pair[0] - pair[1] > least), reverse=True)
+    return np.array(kept).reshape(-1, 2)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_merges_are_those_of_level_sets(seed):
+    mixture = random_mixture(seed)
+    tree = landscape(mixture).tree
+    ours = lasting(zip(tree.height + tree.persistence, tree.height, strict=True))
+    theirs = lasting(level_set_merges(mixture))
+    assert ours.shape == theirs.shape
+    # a grid point may miss a pass by half a step
+    np.testing.assert_allclose(ours, theirs, atol=0.06)
+
+
+def brute_force_saddles(mixture, starts=400, seed=0):
+    """Index-1 saddles by minimising the squared slope from many random points."""
+    rng = np.random.default_rng(seed)
+    low, high = mixture.means.min(axis=0), mixture.means.max(axis=0)
+    found = []
+    for x in rng.uniform(low, high, size=(starts, len(low))):
+        result = minimize(
+            lambda p: 0.5 * np.sum(mixture.gradient(p[None])[0] ** 2),
+            x,
+            jac=lambda p: mixture.hessian(p[None])[0] @ mixture.gradient(p[None])[0],
+            method="BFGS",
+            options={"gtol": 1e-9},
+        )
+        values = np.linalg.eigvalsh(mixture.hessian(result.x[None])[0])
+        if np.linalg.norm(mixture.gradient(result.x[None])) < 1e-6 and (values > 0).sum() == 1:
+            found.append(result.x)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("seed", [100, 101, 102])
+def test_saddles_agree_with_brute_force(seed):
+    mixture = random_mixture(seed, k=4)
+    found = landscape(mixture)
+    brute = brute_force_saddles(mixture, starts=80)
+    # every saddle of ours is one; those of brute force that join two peaks are all found
+    assert np.abs(mixture.gradient(found.saddles)).max() < 1e-5
+    assert ((np.linalg.eigvalsh(mixture.hessian(found.saddles)) > 0).sum(axis=1) == 1).all()
+    inside = Field(mixture)
+    values, vectors = np.linalg.eigh(inside.curvature(inside.inside(brute)).matrix)
+    away = 0.02 / np.sqrt(values[:, -1:]) * vectors[:, :, -1]
+    ends = [landscape_peaks(found, inside, inside.inside(brute) + side) for side in (away, -away)]
+    joining = brute[ends[0] != ends[1]]
+    for saddle in joining:
+        assert np.linalg.norm(found.saddles - saddle, axis=1).min() < 1e-3
+
+
+def landscape_peaks(found, field, points):
+    rest = field.outside(ascend(field, points))
+    return np.linalg.norm(rest[:, None] - found.peaks, axis=2).argmin(axis=1)
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_field_derivatives(d):
+    mixture = random_mixture(3, k=5, d=d)
+    field, rng = Field(mixture), np.random.default_rng(0)
+    x = rng.normal(size=(20, d))
+    np.testing.assert_allclose(field.height(x), mixture.log_density(field.outside(x)), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(field.inside(field.outside(x)), x, atol=1e-10)
+    look, step = field.curvature(x), 1e-5
+    for j in range(d):
+        shift = step * np.eye(d)[j]
+        slope = (field.height(x + shift) - field.height(x - shift)) / (2 * step)
+        np.testing.assert_allclose(look.slope[:, j], slope, rtol=1e-5, atol=1e-6)
+        bend = (field.curvature(x + shift).slope - field.curvature(x - shift).slope) / (2 * step)
+        np.testing.assert_allclose(look.matrix[:, j], bend, rtol=1e-4, atol=1e-5)
+
+
+def test_the_flow_climbs_and_ends_on_peaks():
+    mixture = random_mixture(5, k=8, d=3)
+    field = Field(mixture)
+    start = np.random.default_rng(0).normal(size=(200, 3))
+    rest = ascend(field, start)
+    assert (field.height(rest) >= field.height(start)).all()
+    look = field.curvature(rest)
+    assert np.abs(look.slope).max() < 1e-5
+    assert (np.linalg.eigvalsh(look.matrix) < 0).all()
+
+
+def test_polish_finds_the_saddle_between_two_equal_hills():
+    mixture = Mixture([0.5, 0.5], [[-2.0, 0.0], [2.0, 0.0]], [np.eye(2)] * 2)
+    field = Field(mixture)
+    at, found = polish(field, field.inside(np.array([[0.4, 0.3], [-0.3, -0.2]])))
+    assert found.all()
+    np.testing.assert_allclose(field.outside(at), 0.0, atol=1e-6)
+
+
+def equal_means():
+    return Mixture([0.3, 0.7], [[1.0, 2.0]] * 2, [np.eye(2), 2 * np.eye(2)])
+
+
+def twins():
+    return Mixture([0.25] * 4, [[0.0, 0.0], [0.0, 0.0], [5.0, 0.0], [5.0, 0.0]], [np.eye(2)] * 4)
+
+
+def needle():
+    return Mixture([0.5, 0.5], [[0.0, 0.0], [1.0, 1.0]], [np.diag([1.0, 1e-12]), np.diag([1e-12, 1.0])])
+
+
+def weightless():
+    return Mixture([0.0, 1.0, 0.0], [[0.0], [1.0], [9.0]], np.ones((3, 1, 1)))
+
+
+def far_apart():
+    return Mixture([0.5, 0.5], [[-1e6, 0.0], [1e6, 0.0]], [np.eye(2)] * 2)
+
+
+def a_square():
+    return Mixture([0.25] * 4, [[-2.0, -2.0], [-2.0, 2.0], [2.0, -2.0], [2.0, 2.0]], [np.eye(2)] * 4)
+
+
+def one():
+    return Mixture([1.0], [[0.0, 3.0]], [np.eye(2)])
+
+
+@pytest.mark.parametrize("make", [one, equal_means, twins, needle, weightless, far_apart, a_square])
+def test_degenerate_mixtures_give_a_tree(make):
+    mixture = make()
+    found = landscape(mixture)
+    n = len(found.tree.tops)
+    assert n >= mixture.n_components
+    assert len(found.tree.height) == n - 1
+    assert np.isfinite(found.tree.tops).all()
+    for k in range(1, mixture.n_components + 1):
+        assert len(np.unique(found.tree.cut(k)[: mixture.n_components])) <= k
+    if n > 1:
+        assert is_valid_linkage(found.tree.linkage)
+
+
+def test_equal_means_share_a_peak_and_far_ones_do_not():
+    assert len(landscape(equal_means()).peaks) == 1
+    assert len(landscape(twins()).peaks) == 2
+    assert len(landscape(a_square()).peaks) == 4
+    assert len(landscape(a_square()).saddles) == 4
+
+
+@pytest.mark.parametrize("by", ["prominence", "persistence", "height"])
+def test_any_number_of_clusters_can_be_cut(by):
+    mixture = random_mixture(7, k=9)
+    tree = landscape(mixture).tree
+    for k in range(1, 10):
+        assert len(np.unique(tree.cut(k, by))) == k
+
+
+def test_trees_cut_as_wanted():
+    # a great hill with a ripple, a second great one, and a speck far away
+    tops, mass = np.array([0.0, -0.2, -0.5, -9.0]), np.array([0.4, 0.3, 0.299, 0.001])
+    ends, height = np.array([[0, 1], [1, 2], [2, 3]]), np.array([-0.5, -6.0, -40.0])
+    tree = merge_tree(tops, mass, ends, height)
+    np.testing.assert_allclose(tree.persistence, [0.3, 5.5, 31.0])
+    assert tree.cut(2).tolist() == [0, 0, 1, 1]
+    assert tree.cut(2, "height").tolist() == tree.cut(2, "persistence").tolist() == [0, 0, 0, 1]
+    assert tree.without(choose_cut(tree, [])).tolist() == [0, 0, 1, 1]
+    np.testing.assert_allclose(cophenet(tree.linkage), [0.5, 6.0, 40.0, 6.0, 40.0, 40.0])
+    quiet = merge_tree(tops, mass, ends, np.array([-0.5, -0.7, -9.3]))
+    assert len(choose_cut(quiet, [])) == 0
+
+
+def test_redrawing_nothing_changes_nothing():
+    mixture = random_mixture(11, k=8)
+    found = landscape(mixture)
+    again = found.redrawn(mixture)
+    np.testing.assert_allclose(again.height, found.tree.height, atol=1e-9)
+    np.testing.assert_allclose(again.persistence, found.tree.persistence, atol=1e-8)
+
+
+def test_flow_and_component_agree_where_hills_are_clear():
+    mixture = Mixture([0.5, 0.5], [[-3.0, 0.0], [3.0, 0.0]], [np.eye(2)] * 2)
+    found = landscape(mixture)
+    points = mixture.sample(300, random_state=0)
+    assert (found.leaf[found.flow(points)] == mixture.predict(points)).mean() > 0.99
+
+
+SHAPES = {
+    "moons": (make_moons(5000, noise=0.06, random_state=0), ([-1.5, -1.0], [2.5, 1.5])),
+    "rings": (make_circles(5000, noise=0.05, factor=0.5, random_state=0), (-1.3, 1.3)),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("assign", ["component", "flow"])
+def test_bent_shapes_are_found_without_being_told_their_number(shape, assign):
+    (X, y), bounds = SHAPES[shape]
+    with seeded_noise(1):
+        model = knoll.MorseClustering(epsilon=2.0, bounds=bounds, assign=assign, random_state=0).fit(X)
+    assert model.n_clusters_ == 2
+    assert adjusted_rand_score(y, model.predict(X)) > 0.9
+    assert adjusted_rand_score(y, knoll.KMeans(2, epsilon=2.0, bounds=bounds).fit(X).predict(X)) < 0.6
+
+
+def test_one_cloud_is_one_cluster():
+    X = np.random.default_rng(0).normal(size=(5000, 2))
+    with seeded_noise(1):
+        model = knoll.MorseClustering(epsilon=2.0, bounds=(-5, 5), random_state=0).fit(X)
+    assert model.n_clusters_ == 1
+
+
+BASES = [
+    knoll.KMeans(), knoll.Lloyd(), knoll.PEMeans(), knoll.Cubes(), knoll.LSHTree(), knoll.FastLloyd(),
+    knoll.HardEMGaussianMixture(), knoll.GaussianMixture(), knoll.EMGaussianMixture(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("base", BASES, ids=lambda base: type(base).__name__)
+def test_every_base_works_within_one_budget(base):
+    X, y = make_blobs(6000, 3, centers=[[-3, 0, 0], [3, 0, 0], [0, 5, 0]], random_state=0)
+    ledger = MemoryLedger("blobs")
+    model = knoll.MorseClustering(
+        3, base=base, n_subclusters=6, epsilon=4.0, bounds=(-10, 10), ledger=ledger, random_state=0
+    ).fit(X)
+    assert len(ledger.lines) == len(model.privacy_.releases)
+    assert model.privacy_.spent_epsilon <= 4.0
+    assert sum(entry.share for entry in model.privacy_.releases) == pytest.approx(1.0)
+    assert not hasattr(base, "privacy_")
+    assert adjusted_rand_score(y, model.predict(X)) > 0.5
+
+
+def test_the_landscape_costs_nothing():
+    """All releases are the base's and the moments': what the same base and moments release by themselves."""
+    X, _ = make_blobs(2000, 3, centers=3, random_state=0)
+    ledger = MemoryLedger("blobs")
+    model = knoll.MorseClustering(3, base=knoll.Lloyd(n_steps=2), bounds=(-15, 15), ledger=ledger, random_state=0).fit(
+        X
+    )
+    names = [entry.query for entry in model.privacy_.releases]
+    assert names == ["cell counts and sums"] * 2 + ["shapes of cells", "hard component moments"]
+    before = len(ledger.lines)
+    model.predict(X)
+    landscape(model.mixture_).tree.cut(2)
+    assert len(ledger.lines) == before
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [{"base": "kmeans"}, {"base": knoll.MorseClustering()}, {"cut": "depth"}, {"assign": "peak"}, {"n_subclusters": 0},
+     {"n_subclusters": 2, "n_clusters": 3}, {"base": knoll.Lloyd(n_steps=0)}],
+)  # fmt: skip
+def test_bad_parameters_cost_nothing(bad):
+    ledger = MemoryLedger("d")
+    with pytest.raises(PrivacyError):
+        knoll.MorseClustering(bounds=(0, 1), ledger=ledger).set_params(**bad).fit(np.zeros((20, 3)))
+    assert not ledger.lines
+
+
+@pytest.mark.parametrize("n_clusters", [1, 3])
+def test_saved_and_loaded(tmp_path, n_clusters):
+    X, _ = make_blobs(3000, 3, centers=3, random_state=0)
+    model = knoll.MorseClustering(
+        n_clusters, base=knoll.Lloyd(), n_subclusters=4, bounds=(-15, 15), random_state=0
+    ).fit(X)
+    knoll.save(model, tmp_path / "model.json")
+    again = knoll.load(tmp_path / "model.json")
+    for assign in ("component", "flow"):
+        np.testing.assert_array_equal(
+            again.set_params(assign=assign).predict(X), model.set_params(assign=assign).predict(X)
+        )
+    assert again.mixture_ == model.mixture_
+    assert again.saddle_ends_.shape == model.saddle_ends_.shape
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+def test_kept_budget_cannot_be_spent():
+    from knoll.engines import ArrayEngine
+    from knoll.privacy import Budget, BudgetExceededError, Curator
+    from knoll.queries import Count
+
+    curator = Curator(ArrayEngine(np.zeros((10, 1)), None), Budget(1.0, 1e-6))
+    with curator.keeping(0.75):
+        assert curator.share_left == pytest.approx(0.25)
+        with pytest.raises(BudgetExceededError):
+            curator.release(Count(), 0.5)
+        curator.release(Count(), 0.25)
+        assert curator.share_left == 0.0
+    assert curator.share_left == pytest.approx(0.75)
+    curator.release(Count(), 0.75)

@@ -125,7 +125,7 @@ def _map(axes: Axes, model: Any) -> None:
     colours = _colours(len(model.modes_))
     if len(model.modes_):
         labels = model._basins_of(np.column_stack([x.ravel(), y.ravel()])).reshape(x.shape)
-        labels = np.ma.masked_where(z < model.density_stderr(), labels)  # where nothing is seen there is no basin
+        labels = np.ma.masked_where(z < 3 * model.density_stderr(), labels)  # where nothing is seen there is no basin
         faint = matplotlib.colors.ListedColormap(colours[:, :3] * 0.25 + 0.75)
         axes.pcolormesh(x, y, labels, cmap=faint, vmin=-0.5, vmax=len(colours) - 0.5, shading="auto", rasterized=True)
     noise = model.density_stderr()

@@ -101,7 +101,8 @@ def refine(
         mult = boost(mult, moved, last, spread, n) if last is not None else 1.0
         gain = gains(moved, spread, seen.count > 2 * seen.count_sd)
         at = np.clip(centres.at + mult * gain * moved, lower, upper)
-        variance = np.maximum(seen.variance(centres.variance, 0.5, n), 0.1 * centres.variance)
+        prior = seen.rescaled(np.maximum(centres.variance, floor), 0.5, n)
+        variance = np.maximum(seen.variance(prior, 0.5, n), 0.1 * prior)
         centres, last = Centres(at, variance, weight), moved
         if step < steps - 2:
             swap(centres, seen.count > 5 * seen.count_sd, last)

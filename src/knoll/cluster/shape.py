@@ -41,9 +41,23 @@ class Shapes:
 
     def variance(self, prior: np.ndarray, trust: float, count: np.ndarray) -> np.ndarray:
         """Variance per column: the released one, drawn to `prior` by their precisions (prior sd = trust * prior)."""
-        seen = self.squares / count - (self.sums / count) ** 2
+        seen, noise = self._variance(count)
         p = (trust * prior) ** 2
-        return prior + p / (p + (self.squares_sd / count) ** 2) * (seen - prior)
+        return prior + p / (p + noise) * (seen - prior)
+
+    def rescaled(self, prior: np.ndarray, trust: float, count: np.ndarray) -> np.ndarray:
+        """Prior variances times one factor for all cells, then one for each: many noisy columns tell these well."""
+        seen, noise = self._variance(count)
+        for axis in ((0, 1), 1):
+            weight = np.where((self.count > 2 * self.count_sd)[:, None], prior**2 / noise, 0.0)
+            known = weight.sum(axis=axis, keepdims=True)
+            factor = (weight * seen / prior).sum(axis=axis, keepdims=True) / np.maximum(known, 1e-300)
+            prior = prior * np.clip(1 + known / (known + trust**-2) * (factor - 1), 0.1, 10.0)
+        return prior
+
+    def _variance(self, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Released variances per column, and the variance of their noise."""
+        return self.squares / count - (self.sums / count) ** 2, (self.squares_sd / count) ** 2
 
 
 @dataclass(frozen=True)

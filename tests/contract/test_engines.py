@@ -15,7 +15,7 @@ from tests.contract.registry import QUERIES, engines, write_files
 
 @pytest.fixture(scope="module")
 def rows():
-    return np.random.default_rng(3).normal(scale=20.0, size=(5000, 5)).round(3)
+    return np.random.default_rng(3).normal(scale=20.0, size=(5000, 7)).round(3)
 
 
 @pytest.mark.parametrize("name", QUERIES)

@@ -29,6 +29,7 @@ def audit(
     with plain_errors():
         mechanism = make_audited(estimator, epsilon=epsilon, delta=delta, relation=relation)
         found = attack(mechanism, runs=runs, confidence=confidence, seconds=seconds, name=estimator, verbose=True)
+        out = out if out.suffix else out.with_suffix(".png")
         plot_audit(found).savefig(out, dpi=130)
     table = Table(title="Lower bounds on epsilon by pair", title_justify="left")
     for heading in ("pair", "white box", "black box", "exact cost", "runs judged"):

@@ -107,7 +107,7 @@ class Privacy:
         lines += [
             f"{self.estimator} on {self.dataset}: epsilon = {self.epsilon:g}, delta = {self.delta:g}.",
             f"Hidden: {guarantee} ({self.relation}).",
-            f"Spent: epsilon = {self.spent_epsilon:.6g} at delta = {self.delta:g}, in {len(self.releases)} releases.",
+            f"Spent: epsilon = {self.spent_epsilon:.6g} at delta = {self.delta:g}, in {_counted(len(self.releases))}.",
         ]
         if self.assumed_public:
             lines.append(f"Assumed public: {'; '.join(self.assumed_public)}.")
@@ -204,3 +204,7 @@ def recheck(budget: Budget, releases: tuple[Entry, ...]) -> Cost:
             f"internal error: releases compose to epsilon {epsilon!r} > {budget.epsilon!r}; do not publish this result"
         )
     return spent
+
+
+def _counted(releases: int) -> str:
+    return "1 release" if releases == 1 else f"{releases} releases"

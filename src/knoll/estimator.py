@@ -4,7 +4,7 @@ Every estimator calls `open_curator(self, X)` and then holds a curator, a public
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -152,7 +152,16 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, allow_missing: bool = Fal
         raise DataError(re.sub(r"array=.*?\.\n", "\n", message, flags=re.DOTALL)) from None
 
 
-def rows_to_label(estimator: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
+def label_rows(estimator: Any, X: Any, label: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """Label the rows of what `fit` accepts, for their holder; -1 for a row with a missing value."""
+    rows, usable = _rows_to_label(estimator, X)
+    labels = np.full(len(rows), -1)
+    if usable.any():
+        labels[usable] = label(rows[usable])
+    return labels
+
+
+def _rows_to_label(estimator: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows of what `fit` accepts, for their holder, and which of them have no missing value.
 
     The column of user ids, if there is one, is left out. Non-private: what is computed from these rows is not released.

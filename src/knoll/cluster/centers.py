@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from knoll import progress
 from knoll.cluster.means import MOST_CLUSTERS, CellMeans, check_count
-from knoll.estimator import Room, check_rows, open_curator, rows_to_label
+from knoll.estimator import Room, check_rows, label_rows, open_curator
 
 CENTERS = """cluster_centers_ : array of shape (n_clusters, n_features)
         Released centres.
@@ -88,7 +88,7 @@ class PrivateCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         self.n_clusters_ = len(self.cluster_centers_)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the cluster of each row: the nearest released centre.
+        """Return the cluster of each row: that of the nearest released centre, unless the class says otherwise.
 
         The labels go to whoever holds X; the model keeps nothing of it.
 
@@ -103,13 +103,11 @@ class PrivateCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
             -1 for a row with a missing value, if ``missing="drop"`` or X is a file.
         """
         check_is_fitted(self)
-        rows, usable = rows_to_label(self, X)
-        labels = np.full(len(rows), -1)
-        if usable.any():
-            labels[usable] = pairwise_distances_argmin(
-                rows[usable] / self.scales_, self.cluster_centers_ / self.scales_
-            )
-        return labels
+        return label_rows(self, X, self._labels)
+
+    def _labels(self, rows: np.ndarray) -> np.ndarray:
+        """Return the cluster of each complete row."""
+        return pairwise_distances_argmin(rows / self.scales_, self.cluster_centers_ / self.scales_)
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
         """Fit on X, then return the cluster of each of its rows (the labels are not released by the model)."""

@@ -18,7 +18,7 @@ from knoll.cluster.grid_mixture import MOST_COLUMNS, release_grid_mixture
 from knoll.cluster.kmeans import KMeans
 from knoll.cluster.means import MOST_CLUSTERS, CellMeans, check_count
 from knoll.cluster.subclusters import Subclusters
-from knoll.estimator import Room, check_rows, documented, rows_to_label
+from knoll.estimator import Room, check_rows, documented
 from knoll.mixture.mixture import Mixture
 from knoll.mixture.moments import Form
 from knoll.mixture.of_cells import moments_of_cells
@@ -218,29 +218,9 @@ class MorseClustering(PrivateCenters):
         """Return the released mixture of sub-clusters. Free: it holds released values only, and X is not looked at."""
         return self.mixture_
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the cluster of each row: that of its most probable sub-cluster, or of the peak it flows to.
-
-        The labels go to whoever holds X; the model keeps nothing of it.
-
-        Parameters
-        ----------
-        X : array, DataFrame, Arrow table, path or Source
-            Rows to label, as for `fit`.
-
-        Returns
-        -------
-        labels : integer array of shape (n_samples,)
-            -1 for a row with a missing value, if ``missing="drop"`` or X is a file.
-        """
-        check_is_fitted(self)
-        rows, usable = rows_to_label(self, X)
-        labels = np.full(len(rows), -1)
-        if usable.any():
-            labels[usable] = self._labels(self.bounds_.clip(rows[usable]))
-        return labels
-
     def _labels(self, rows: np.ndarray) -> np.ndarray:
+        """Return the cluster of each row's most probable sub-cluster, or of the peak that it flows to."""
+        rows = self.bounds_.clip(rows)
         if self.assign == "component":
             return self.component_clusters_[self.mixture_.predict(rows)].astype(int)
         field = Field(self.mixture_)

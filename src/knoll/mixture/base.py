@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from knoll import progress
 from knoll.cluster.means import check_count
-from knoll.estimator import Room, check_rows, open_curator, rows_to_label
+from knoll.estimator import Room, check_rows, label_rows, open_curator
 from knoll.mixture.mixture import Mixture
 from knoll.mixture.moments import PRODUCTS, Belief, Form, standard_errors
 from knoll.privacy import PrivacyError
@@ -127,10 +127,7 @@ class PrivateMixture(DensityMixin, BaseEstimator):
             -1 for a row with a missing value, if ``missing="drop"`` or X is a file.
         """
         check_is_fitted(self)
-        rows, usable = rows_to_label(self, X)
-        labels = np.full(len(rows), -1)
-        labels[usable] = self.to_mixture().predict(rows[usable])
-        return labels
+        return label_rows(self, X, self.to_mixture().predict)
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
         """Fit on X, then return the component of each of its rows (the labels are not released by the model)."""

@@ -15,13 +15,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.metrics import pairwise_distances_argmin
-from sklearn.utils.validation import check_is_fitted
 
 from knoll.cluster.centers import CENTERS, PrivateCenters
 from knoll.cluster.kmeans import KMeans
 from knoll.cluster.means import CellMeans
 from knoll.cluster.shape import effective
-from knoll.estimator import Room, documented, rows_to_label
+from knoll.estimator import Room, documented
 from knoll.modes.landscape import Landscape, choose_rung, settle
 from knoll.modes.mode_seeking import check_chance, kept_peaks
 from knoll.modes.release import LADDER, MOST_ON_GRID, check_bandwidth, release_series, rungs, surroundings
@@ -169,28 +168,12 @@ class ModeClustering(PrivateCenters):
         if not np.isin(self.local_groups_, np.arange(self.n_clusters_)).all():
             raise ValueError("a local mode belongs to no cluster")
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the cluster of each row: that of its basin, or of the nearest mode.
-
-        Parameters
-        ----------
-        X : array, DataFrame, Arrow table, path or Source
-            Rows to label, as for `fit`.
-
-        Returns
-        -------
-        labels : integer array of shape (n_samples,)
-            -1 for a row with a missing value, if ``missing="drop"`` or X is a file.
-        """
+    def _labels(self, rows: np.ndarray) -> np.ndarray:
+        """Return the cluster of each row's basin, or of the nearest mode."""
         if self.labels == NEAREST:
-            return super().predict(X)
-        check_is_fitted(self)
-        rows, usable = rows_to_label(self, X)
-        labels = np.full(len(rows), -1)
-        if usable.any():
-            near = pairwise_distances_argmin(rows[usable] / self.scales_, self.local_modes_ / self.scales_)
-            labels[usable] = self.local_groups_[near].astype(int)
-        return labels
+            return super()._labels(rows)
+        near = pairwise_distances_argmin(rows / self.scales_, self.local_modes_ / self.scales_)
+        return self.local_groups_[near].astype(int)
 
 
 def basin_points(view: Landscape, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:

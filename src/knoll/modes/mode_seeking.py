@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from knoll.estimator import Room, documented, rows_to_label
+from knoll.estimator import Room, documented, label_rows
 from knoll.modes.ascent import ascend
 from knoll.modes.each_step import ascend_step_by_step
 from knoll.modes.kernel_model import KernelModel
@@ -230,11 +230,7 @@ class ModeSeeking(KernelModel):
         labels : integer array of shape (n_samples,)
         """
         check_is_fitted(self, "modes_")
-        rows, usable = rows_to_label(self, X)
-        labels = np.full(len(rows), -1)
-        if usable.any():
-            labels[usable] = self._basins_of(rows[usable])
-        return labels
+        return label_rows(self, X, self._basins_of)
 
     def _basins_of(self, points: np.ndarray) -> np.ndarray:
         if not len(self.modes_):

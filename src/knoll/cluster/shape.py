@@ -46,8 +46,11 @@ class Shapes:
         return prior + p / (p + noise) * (seen - prior)
 
     def rescaled(self, prior: np.ndarray, trust: float, count: np.ndarray) -> np.ndarray:
-        """Prior variances times one factor for all cells, then one for each: many noisy columns tell these well."""
-        seen, noise = self._variance(count)
+        """Prior variances times one factor for all cells, then one for each: many noisy columns tell these well.
+
+        Squares are taken about where the cell was asked: one that is far off its records must not look narrow.
+        """
+        seen, noise = self.squares / count, self._variance(count)[1]
         for axis in ((0, 1), 1):
             weight = np.where((self.count > 2 * self.count_sd)[:, None], prior**2 / noise, 0.0)
             known = weight.sum(axis=axis, keepdims=True)

@@ -159,11 +159,19 @@ def test_every_clusterer_becomes_a_mixture(name):
     model = getattr(knoll, name)(3, epsilon=2.0, bounds=(-12, 14), ledger=ledger, random_state=0).fit(X)
     before = len(ledger.lines)
     mixture = model.to_mixture(X, epsilon=1.0)
-    assert len(ledger.lines) == before + 2
+    assert len(ledger.lines) == before + 4
     assert model.mixture_privacy_.spent_epsilon == pytest.approx(1.0, rel=1e-3)
     assert mixture.n_components == 3
     if name == "KMeans":
         assert mixture.log_density(X).mean() > best(X, 3) - 0.05
+
+
+def test_cells_far_narrower_than_the_gaps_between_them_keep_their_size():
+    """The first guess of a cell is the room that its neighbours leave: noise of that size must not decide."""
+    X = np.vstack([np.random.default_rng(0).normal(c, 0.1, size=(2000, 3)) for c in ([-6] * 3, [6] * 3, [6, -6, 0])])
+    model = knoll.KMeans(3, epsilon=4.0, bounds=(-10, 10), random_state=0).fit(X)
+    spread = [np.ptp(np.log(np.linalg.eigvalsh(model.to_mixture(X).covariances))) for _ in range(5)]
+    assert max(spread) < 0.4
 
 
 def test_bad_shapes_are_refused_before_anything_is_spent():

@@ -78,11 +78,11 @@ class MorseClustering(PrivateCenters):
 
     Notes
     -----
-    **Privacy.** What the base releases, with half of the budget, then two releases of the cells' moments (`CellShapes`,
-    `ComponentMoments`) with the other half; a mixture as the base gets all of it. Peaks, saddles, tree, cut and
-    confidence are post-processing and cost nothing. A cluster's centre is the mean of its sub-clusters: it need not lie
-    inside. Assumed public: the parameters, given bounds, column names, and under the two replace relations the
-    number of records.
+    **Privacy.** What the base releases, with half of the budget, then four releases of the cells' moments (three
+    `CellShapes`, one `ComponentMoments`) with the other half; a mixture as the base gets all of it. Peaks, saddles,
+    tree, cut and confidence are post-processing and cost nothing. A cluster's centre is the mean of its sub-clusters:
+    it need not lie inside. Assumed public: the parameters, given bounds, column names, and under the two replace
+    relations the number of records.
 
     References
     ----------

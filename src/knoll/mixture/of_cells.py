@@ -1,9 +1,11 @@
 """The mixture of a clusterer's cells: released centres become components by releasing the moments of their cells.
 
-    shapes   release count, mean and variances of each cell, clipped to the room that its neighbours leave
+    shapes   release count, mean and variances of each cell, clipped first to the room that its neighbours leave, then
+             to the ellipsoid that the shapes before tell: three rounds, each narrower
     moments  release count, mean and covariance of each cell, clipped to the ellipsoid that the shapes tell
 
-Two releases of one fit: the first makes the second's noise fit each cell's own size.
+A cell's noise is as wide as its clip. From far too wide a guess one round cannot tell a narrow cell from nothing, so
+the rounds learn one factor for all cells first, which is known well, then one for each, then the columns.
 """
 
 import numpy as np
@@ -15,8 +17,9 @@ from knoll.privacy import Curator
 from knoll.queries import Ball, Box, Frame, Nearest
 
 SHAPES = Asking("shapes of cells", count=0.5, squares=0.5, bias=0.0)
-SHAPES_SHARE = 0.3
-_TRUST = 1.0  # prior standard deviation of a cell's variance, in units of its guess
+SHAPES_SHARES = (0.1, 0.1, 0.15)
+TRUST = 1.0  # prior standard deviation of a cell's variance, in units of what was known of it before
+NARROWER, MARGIN = 0.1, 0.25  # least factor of one round; cells are taken too wide by this part of what is unsure
 
 
 def moments_of_cells(
@@ -31,17 +34,20 @@ def moments_of_cells(
     scales = form.scales
     cells, frame = Nearest(centres, domain, scales), Frame(domain, scales)
     at = (cells.centres - domain.centre) / scales
-    guess = _guess(at, frame.half)
-    axes, radii = ellipsoid(guess)
-    seen = SHAPES.ask(curator, SHAPES_SHARE * share, cells, frame, at, axes, radii)
-    count = np.maximum(seen.count, 2 * seen.count_sd)[:, None]
-    variance = seen.variance(guess, _TRUST, count) + seen.squares_sd / count  # rather too wide: narrow ones clip
-    variance = np.clip(variance, 1e-4 * guess, np.square(frame.half))
+    variance, least, wide = _guess(at, frame.half), form.floor / scales**2, np.square(frame.half)
+    for part in SHAPES_SHARES:
+        axes, radii = ellipsoid(variance)
+        seen = SHAPES.ask(curator, part * share, cells, frame, at, axes, radii)
+        count = np.maximum(seen.count, 2 * seen.count_sd)[:, None]
+        prior = seen.rescaled(variance, TRUST, count)
+        known = np.maximum(seen.variance(prior, TRUST, count), NARROWER * prior)
+        unsure = 1 / np.hypot(1 / (TRUST * prior), count / seen.squares_sd)
+        variance = np.clip(known + MARGIN * unsure, least, wide)
     weights = np.maximum(seen.count, seen.count_sd)
     spread = np.einsum("ki,ij->kij", variance * scales**2, np.eye(len(scales)))
     first = Mixture.nearest(weights / weights.sum(), cells.centres, spread, form.floor)
     belief = Belief.start(restricted(first, form), float(weights.sum()))
-    rest = share - SHAPES_SHARE * share
+    rest = share - sum(SHAPES_SHARES) * share
     found = ask(curator, rest, domain, belief, form, soft=False, norm=norm, cells=cells)
     return learn(belief, found, form)
 

@@ -26,6 +26,7 @@ from sklearn.cluster import KMeans
 import knoll
 
 EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)
+RATIOS = (1.05, 1.1, 1.2, 1.3, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)  # ticks of the picture
 OTHERS = ("Lloyd", "FastLloyd", "LSHTree", "Cubes")
 METHODS = (*OTHERS, "PEMeans", "KMeans")
 
@@ -80,17 +81,23 @@ def draw(results: dict, methods: list[str], path) -> None:
     grid = figure.subplots(-(-len(results) // columns), columns, squeeze=False).ravel()
     for axes, (name, found) in zip(grid, results.items(), strict=False):
         for method in methods:
-            table = np.array(found[method]["losses"])
+            table = np.array(found[method]["losses"]) / found["non-private"]
             axes.plot(EPSILONS, table.mean(axis=0), marker="o", ms=3, lw=1.4, label=method)
-        axes.axhline(found["non-private"], color="grey", ls=":", lw=1, label="non-private")
+        axes.axhline(1.0, color="grey", ls=":", lw=1, label="non-private")
         axes.set(title=name, xscale="log", yscale="log")
         axes.set_xticks(EPSILONS, [f"{epsilon:g}" for epsilon in EPSILONS])
+        low, high = axes.get_ylim()
+        ticks = [1.0]
+        for tick in RATIOS:
+            if tick <= high and np.log(tick / ticks[-1]) > 0.1 * np.log(high / low):
+                ticks.append(tick)
+        axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.minorticks_off()
     for axes in grid[len(results) :]:
         axes.axis("off")
     grid[0].legend(fontsize=7, frameon=False)
     figure.supxlabel("epsilon")
-    figure.supylabel("loss")
+    figure.supylabel("loss / non-private loss")
     figure.savefig(path, dpi=120)
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, dataclass_transform
 
 import numpy as np
 from sklearn.utils.validation import validate_data
@@ -48,15 +48,33 @@ COMMON_ATTRIBUTES = """bounds_ : Box or Ball
         As in scikit-learn."""
 
 
-def documented(cls: type) -> type:
-    """Fill what all estimators share into a class's docstring: {parameters} and {attributes}.
+@dataclass_transform()
+def declared(cls: type) -> type:
+    """Make an estimator of a class that declares its parameters as fields: add `__init__`, complete its docstring.
 
-    A class with attributes of its own kind names them in `_ATTRIBUTES`, which come first.
+    What all estimators share is filled in for {parameters} and {attributes}; a class with attributes of its own kind
+    names them in `_ATTRIBUTES`, which come first.
     """
     if cls.__doc__:
         attributes = getattr(cls, "_ATTRIBUTES", "") + COMMON_ATTRIBUTES
         cls.__doc__ = cls.__doc__.replace("{parameters}", COMMON_PARAMETERS).replace("{attributes}", attributes)
-    return cls
+    return dataclass(cls, eq=False, repr=False)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FitParameters:
+    """The parameters of every fit through the door; `open_curator` reads them."""
+
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    bounds: Any = None
+    scale_by_bounds: bool = False
+    relation: str = "add_remove"
+    unit: Any = None
+    missing: str = "refuse"
+    ledger: Any = None
+    random_state: Any = None
+    verbose: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,8 +100,7 @@ def open_curator(estimator: Any, X: Any, *, public: tuple[str, ...] = ()) -> Ite
     Parameters
     ----------
     estimator : estimator
-        With the parameters epsilon, delta, bounds, scale_by_bounds, relation, unit, missing and ledger. Its
-        `_budget_for(n_columns)`, if it has one, may promise more than these: a smaller budget.
+        With `FitParameters`. Its `_budget_for(n_columns)`, if it has one, may promise more: a smaller budget.
     X : array, frame, Arrow table, path or Source
         The records.
     public : tuple of str

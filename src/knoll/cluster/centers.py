@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from knoll import progress
 from knoll.cluster.means import MOST_CLUSTERS, CellMeans, check_count
-from knoll.estimator import Room, check_rows, label_rows, open_curator
+from knoll.estimator import FitParameters, Room, check_rows, label_rows, open_curator
 
 CENTERS = """cluster_centers_ : array of shape (n_clusters, n_features)
         Released centres.
@@ -25,7 +25,7 @@ CENTERS = """cluster_centers_ : array of shape (n_clusters, n_features)
     """
 
 
-class PrivateCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class PrivateCenters(FitParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Base of clusterers that release centres. A method implements `_search` and nothing else."""
 
     cluster_centers_: np.ndarray

@@ -10,7 +10,7 @@ the released cubes instead of private swaps, which spend more budget; count and 
 query.
 """
 
-from typing import Any
+from dataclasses import KW_ONLY
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.coreset import weighted_kmeans
 from knoll.cluster.grow import grow
 from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset
-from knoll.estimator import Room, documented
+from knoll.estimator import Room, declared
 from knoll.queries import Box, CellMoments, Nearest, Projected, SplitTree, random_projection
 from knoll.queries.query import UNIT
 
@@ -26,7 +26,7 @@ PAPER_DIMENSIONS, PAPER_DEPTH = 8, 24
 COUNTS_SHARE = 0.5
 
 
-@documented
+@declared
 class Cubes(PrivateCenters):
     """K-means on recursively halved cubes of a projection, under differential privacy.
 
@@ -65,38 +65,11 @@ class Cubes(PrivateCenters):
     [-5.0, 5.0]
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: Any = None,
-        projection: int | None = None,
-        max_depth: int = 24,
-        preset: str = "default",
-        scale_by_bounds: bool = False,
-        relation: str = "add_remove",
-        unit: Any = None,
-        missing: str = "refuse",
-        ledger: Any = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ):
-        self.n_clusters = n_clusters
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.projection = projection
-        self.max_depth = max_depth
-        self.preset = preset
-        self.scale_by_bounds = scale_by_bounds
-        self.relation = relation
-        self.unit = unit
-        self.missing = missing
-        self.ledger = ledger
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int = 8
+    _: KW_ONLY
+    projection: int | None = None
+    max_depth: int = 24
+    preset: str = "default"
 
     def _check_parameters(self) -> None:
         check_preset(self.preset)

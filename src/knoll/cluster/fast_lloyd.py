@@ -11,21 +11,21 @@ empty cell from one with a record). ``restart=True`` moves a centre whose cell c
 one.
 """
 
-from typing import Any
+from dataclasses import KW_ONLY
 
 import numpy as np
 
 from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset, restart_unseen
 from knoll.cluster.starts import packed_starts
-from knoll.estimator import Room, documented
+from knoll.estimator import Room, declared
 from knoll.privacy import PrivacyError
 from knoll.queries import CellDisplacements, Nearest, longest_record
 
 PAPER_STEPS, PAPER_CLIP = 6, 0.8
 
 
-@documented
+@declared
 class FastLloyd(PrivateCenters):
     """K-means by noisy steps of clipped displacements, under differential privacy.
 
@@ -67,40 +67,12 @@ class FastLloyd(PrivateCenters):
     [-5.0, 5.0]
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: Any = None,
-        n_steps: int = 6,
-        clip: float = 0.8,
-        restart: bool = False,
-        preset: str = "default",
-        scale_by_bounds: bool = False,
-        relation: str = "add_remove",
-        unit: Any = None,
-        missing: str = "refuse",
-        ledger: Any = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ):
-        self.n_clusters = n_clusters
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.n_steps = n_steps
-        self.clip = clip
-        self.restart = restart
-        self.preset = preset
-        self.scale_by_bounds = scale_by_bounds
-        self.relation = relation
-        self.unit = unit
-        self.missing = missing
-        self.ledger = ledger
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_steps: int = 6
+    clip: float = 0.8
+    restart: bool = False
+    preset: str = "default"
 
     def _check_parameters(self) -> None:
         check_preset(self.preset)

@@ -11,7 +11,6 @@ cell's own ellipsoid. Schedules depend on released values, k, the bounds and the
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from knoll.cluster.means import CellMeans
 from knoll.cluster.moment_tree import Leaf, grow, release_root
 from knoll.cluster.refine import Centres, affordable_steps, refine, solve, synthetic_points
 from knoll.cluster.shape import effective, ellipsoid
-from knoll.estimator import Room, documented
+from knoll.estimator import Room, declared
 from knoll.privacy import Curator, Shares
 from knoll.queries import Frame, Projected, ScatterMatrix, longest_record
 
@@ -40,7 +39,7 @@ class KMeansShares(Shares):
     steps: float = 0.48
 
 
-@documented
+@declared
 class KMeans(PrivateCenters):
     """K-means under differential privacy, with nothing to tune.
 
@@ -73,32 +72,7 @@ class KMeans(PrivateCenters):
     [-5.0, 5.0]
     """
 
-    def __init__(
-        self,
-        n_clusters: int | None = 8,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: Any = None,
-        scale_by_bounds: bool = False,
-        relation: str = "add_remove",
-        unit: Any = None,
-        missing: str = "refuse",
-        ledger: Any = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ):
-        self.n_clusters = n_clusters
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.scale_by_bounds = scale_by_bounds
-        self.relation = relation
-        self.unit = unit
-        self.missing = missing
-        self.ledger = ledger
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int | None = 8
 
     _may_choose = True
 

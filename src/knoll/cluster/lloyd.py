@@ -10,20 +10,20 @@ among columns) so that the error of a mean is least; the number of steps is a pu
 centre whose cell cannot be told from empty beside a large one.
 """
 
-from typing import Any
+from dataclasses import KW_ONLY
 
 import numpy as np
 
 from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset, restart_unseen
 from knoll.cluster.starts import packed_starts
-from knoll.estimator import Room, documented
+from knoll.estimator import Room, declared
 from knoll.queries import CellMoments, Nearest
 
 PAPER_STEPS = 5
 
 
-@documented
+@declared
 class Lloyd(PrivateCenters):
     """K-means by noisy Lloyd steps, under differential privacy.
 
@@ -67,38 +67,11 @@ class Lloyd(PrivateCenters):
     (True, True)
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: Any = None,
-        n_steps: int = 5,
-        restart: bool = False,
-        preset: str = "default",
-        scale_by_bounds: bool = False,
-        relation: str = "add_remove",
-        unit: Any = None,
-        missing: str = "refuse",
-        ledger: Any = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ):
-        self.n_clusters = n_clusters
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.n_steps = n_steps
-        self.restart = restart
-        self.preset = preset
-        self.scale_by_bounds = scale_by_bounds
-        self.relation = relation
-        self.unit = unit
-        self.missing = missing
-        self.ledger = ledger
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_steps: int = 5
+    restart: bool = False
+    preset: str = "default"
 
     def _check_parameters(self) -> None:
         check_preset(self.preset)

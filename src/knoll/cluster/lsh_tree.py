@@ -10,7 +10,7 @@ rather than by a fixed number of points; hyperplanes pass through the middle of 
 data's.
 """
 
-from typing import Any
+from dataclasses import KW_ONLY
 
 import numpy as np
 
@@ -18,14 +18,14 @@ from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.coreset import weighted_kmeans
 from knoll.cluster.grow import grow
 from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset
-from knoll.estimator import Room, documented
+from knoll.estimator import Room, declared
 from knoll.queries import CellMoments, SplitTree, random_hyperplanes
 
 PAPER_DEPTH = 20
 COUNTS_SHARE = 0.8
 
 
-@documented
+@declared
 class LSHTree(PrivateCenters):
     """K-means on a coreset of the leaves of a random hyperplane tree, under differential privacy.
 
@@ -63,36 +63,10 @@ class LSHTree(PrivateCenters):
     [-5.0, 5.0]
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: Any = None,
-        max_depth: int = 20,
-        preset: str = "default",
-        scale_by_bounds: bool = False,
-        relation: str = "add_remove",
-        unit: Any = None,
-        missing: str = "refuse",
-        ledger: Any = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ):
-        self.n_clusters = n_clusters
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.max_depth = max_depth
-        self.preset = preset
-        self.scale_by_bounds = scale_by_bounds
-        self.relation = relation
-        self.unit = unit
-        self.missing = missing
-        self.ledger = ledger
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int = 8
+    _: KW_ONLY
+    max_depth: int = 20
+    preset: str = "default"
 
     def _check_parameters(self) -> None:
         check_preset(self.preset)

@@ -7,18 +7,20 @@
 Byun, Choi, Lee: Improving the utility of differentially private clustering through dynamical processing, Algorithm 1.
 """
 
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.grid_mixture import MOST_COLUMNS, release_grid_mixture
 from knoll.cluster.kmeans import KMeans
 from knoll.cluster.means import MOST_CLUSTERS, CellMeans, check_count
 from knoll.cluster.subclusters import Subclusters
-from knoll.estimator import Room, check_rows, documented
+from knoll.estimator import Room, check_rows, declared
 from knoll.mixture.mixture import Mixture
 from knoll.mixture.moments import Form
 from knoll.mixture.of_cells import moments_of_cells
@@ -33,7 +35,7 @@ MOST_FULL = 64  # columns up to which products of columns are released
 FLOOR = 1e-3  # least standard deviation, in half widths of the bounds
 
 
-@documented
+@declared
 class MorseClustering(PrivateCenters):
     """Clusters of any shape, under differential privacy: many small ones, joined where the density between is high.
 
@@ -98,6 +100,13 @@ class MorseClustering(PrivateCenters):
     2
     """
 
+    n_clusters: int | None = None
+    _: KW_ONLY
+    base: Any = None
+    n_subclusters: int | None = None
+    cut: str = "prominence"
+    assign: str = "component"
+
     _may_choose = True
     _published: ClassVar = {
         **PrivateCenters._published, "weights_": "c", "means_": "cd", "covariances_": "cdd", "component_clusters_": "c",
@@ -105,41 +114,6 @@ class MorseClustering(PrivateCenters):
         "dendrogram_": "mf", "merge_heights_": "m", "merge_persistence_": "m", "merge_confidence_": "m",
         "n_clusters_confidence_": "",
     }  # fmt: skip
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        base: Any = None,
-        n_subclusters: int | None = None,
-        cut: str = "prominence",
-        assign: str = "component",
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: Any = None,
-        scale_by_bounds: bool = False,
-        relation: str = "add_remove",
-        unit: Any = None,
-        missing: str = "refuse",
-        ledger: Any = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ):
-        self.n_clusters = n_clusters
-        self.base = base
-        self.n_subclusters = n_subclusters
-        self.cut = cut
-        self.assign = assign
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.scale_by_bounds = scale_by_bounds
-        self.relation = relation
-        self.unit = unit
-        self.missing = missing
-        self.ledger = ledger
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         if self.cut not in ("prominence", "persistence", "height"):
@@ -163,7 +137,8 @@ class MorseClustering(PrivateCenters):
         floor = (FLOOR * room.domain.half) ** 2
         cells = self._subclusters(room, default_subclusters(k, room.domain.n_columns), rng, floor)
         found = landscape(cells.mixture)
-        redrawn = [found.redrawn(cells.redrawn(floor, rng)) for _ in range(REDRAWS)]
+        with threadpool_limits(1, user_api="blas"):
+            redrawn = [found.redrawn(cells.redrawn(floor, rng)) for _ in range(REDRAWS)]
         apart = choose_cut(found.tree, redrawn) if k is None else found.tree.strongest(k - 1, self.cut)
         agree = [len(choose_cut(copy, [])) == len(apart) for copy in redrawn]
         self.n_clusters_confidence_ = float(np.mean(agree)) if k is None else 1.0

@@ -22,8 +22,7 @@ The projection is onto orthogonal directions, so the lift is free: a centre gets
 which leaves every record with its centre, and the steps do the rest.
 """
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 
@@ -32,7 +31,7 @@ from knoll.cluster.coreset import drawn_to, keep_top_mass, levy_flights, uniform
 from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset
 from knoll.cluster.moment_tree import Leaf, release_root
 from knoll.cluster.refine import Centres, affordable_steps, refine, star, with_variances
-from knoll.estimator import Room, documented
+from knoll.estimator import Room, declared
 from knoll.privacy import Curator
 from knoll.queries import (
     Ball,
@@ -59,7 +58,7 @@ MOST_ELECTED = 10_000  # candidates of the default: weighted k-means on more tak
 VOTE_NOISE = 30.0  # one step of voting for each multiple of this by which a cluster exceeds a vote's noise
 
 
-@documented
+@declared
 class PEMeans(PrivateCenters):
     """K-means by private evolution: records vote for candidate centres, under differential privacy.
 
@@ -94,36 +93,10 @@ class PEMeans(PrivateCenters):
     [-5.0, 5.0]
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: Any = None,
-        preset: str = "default",
-        projection: int | None = None,
-        scale_by_bounds: bool = False,
-        relation: str = "add_remove",
-        unit: Any = None,
-        missing: str = "refuse",
-        ledger: Any = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ):
-        self.n_clusters = n_clusters
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.preset = preset
-        self.projection = projection
-        self.scale_by_bounds = scale_by_bounds
-        self.relation = relation
-        self.unit = unit
-        self.missing = missing
-        self.ledger = ledger
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int = 8
+    _: KW_ONLY
+    preset: str = "default"
+    projection: int | None = None
 
     def _check_parameters(self) -> None:
         check_preset(self.preset)

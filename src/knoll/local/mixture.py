@@ -8,13 +8,14 @@ epsilon; the square wave keeps the order of values, which bit flips throw away; 
 reports themselves, instead of treating a corrected histogram as data; and many columns are possible.
 """
 
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from knoll.cluster.means import check_count
-from knoll.estimator import check_rows, documented
+from knoll.estimator import check_rows, declared
 from knoll.local.clients import Client, Noisy, SquareWave, Unary, Waves, best_reach
 from knoll.local.reports import read_reports
 from knoll.local.server import fit_from_reports, public_guess, too_few
@@ -28,7 +29,7 @@ MOST_WAVES = 8  # columns up to which waves tell more than noise
 BINS = {"square_wave": 64, "response": 16, "unary": 24}
 
 
-@documented
+@declared
 class LocalGaussianMixture(PrivateMixture):
     """A Gaussian mixture from randomised reports, under local differential privacy: nobody is trusted.
 
@@ -86,32 +87,21 @@ class LocalGaussianMixture(PrivateMixture):
     [30.0, 70.0]
     """
 
+    n_components: int | None = 1
+    _: KW_ONLY
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    bounds: Any = None
+    mechanism: str = "auto"
+    n_bins: int | None = None
+    covariance_floor: float = 0.001
+    random_state: Any = None
+
     _may_choose = True
     _published = PrivateMixture._published | {"histogram_": "b", "histogram_edges_": "e", "n_rejected_": ""}
     covariance_type = "full"
     unit = None
     missing = "refuse"
-
-    def __init__(
-        self,
-        n_components: int | None = 1,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: Any = None,
-        mechanism: str = "auto",
-        n_bins: int | None = None,
-        covariance_floor: float = 0.001,
-        random_state: Any = None,
-    ):
-        self.n_components = n_components
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.mechanism = mechanism
-        self.n_bins = n_bins
-        self.covariance_floor = covariance_floor
-        self.random_state = random_state
 
     def client(self, n_columns: int | None = None) -> Client:
         """Return what respondents run. It holds public parameters only.

@@ -11,13 +11,13 @@ responsibilities are probabilities, which no split into cells can bias. ``preset
 cells of private k-means with a tenth of the budget, and one release of their moments with its split of the rest.
 """
 
-from typing import Any
+from dataclasses import KW_ONLY
 
 import numpy as np
 
 from knoll.cluster.means import cell_means
 from knoll.cluster.starts import packed_starts
-from knoll.estimator import Room, documented
+from knoll.estimator import FitParameters, Room, declared
 from knoll.mixture.base import PrivateMixture
 from knoll.mixture.histogram import ROOT_SHARE, fit_histogram, noise_errors, release_histogram
 from knoll.mixture.mixture import Mixture
@@ -32,8 +32,8 @@ STEPS = 4
 PAPER_KMEANS, PAPER_STEPS = 0.1, 2
 
 
-@documented
-class GaussianMixture(PrivateMixture):
+@declared
+class GaussianMixture(FitParameters, PrivateMixture):
     """A Gaussian mixture under differential privacy, with nothing to tune.
 
     Parameters
@@ -80,41 +80,14 @@ class GaussianMixture(PrivateMixture):
     (3, 2)
     """
 
+    n_components: int | None = 1
+    _: KW_ONLY
+    covariance_type: str = "full"
+    covariance_floor: float = 0.001
+    preset: str = "default"
+
     _may_choose = True
     _published = PrivateMixture._published | {"histogram_": "b", "histogram_edges_": "e"}
-
-    def __init__(
-        self,
-        n_components: int | None = 1,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: Any = None,
-        covariance_type: str = "full",
-        covariance_floor: float = 0.001,
-        preset: str = "default",
-        scale_by_bounds: bool = False,
-        relation: str = "add_remove",
-        unit: Any = None,
-        missing: str = "refuse",
-        ledger: Any = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ):
-        self.n_components = n_components
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.covariance_type = covariance_type
-        self.covariance_floor = covariance_floor
-        self.preset = preset
-        self.scale_by_bounds = scale_by_bounds
-        self.relation = relation
-        self.unit = unit
-        self.missing = missing
-        self.ledger = ledger
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         if self.preset not in ("default", "paper"):

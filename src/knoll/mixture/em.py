@@ -10,13 +10,14 @@ noise does not grow with their number; moments are taken about each released com
 ellipsoid; steps are averaged by their precision. ``start="packed"`` spends nothing before the first step.
 """
 
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY
+from typing import ClassVar
 
 import numpy as np
 
 from knoll.cluster.means import check_count
 from knoll.cluster.starts import packed_starts
-from knoll.estimator import Room, documented
+from knoll.estimator import FitParameters, Room, declared
 from knoll.mixture.base import PrivateMixture
 from knoll.mixture.mixture import Mixture
 from knoll.mixture.moments import Belief, Form, restricted, walk
@@ -36,45 +37,18 @@ STEPS = """n_components : int, default=1
         Public floor: no standard deviation is below this fraction of the bounds' half widths."""
 
 
-class EMSteps(PrivateMixture):
+@declared
+class EMSteps(FitParameters, PrivateMixture):
     """Expectation-maximisation on released moments; how records are shared out is up to the method."""
 
-    _soft: ClassVar = True
+    n_components: int = 1
+    _: KW_ONLY
+    n_steps: int = 5
+    start: str = "tree"
+    covariance_type: str = "full"
+    covariance_floor: float = 0.001
 
-    def __init__(
-        self,
-        n_components: int = 1,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: Any = None,
-        n_steps: int = 5,
-        start: str = "tree",
-        covariance_type: str = "full",
-        covariance_floor: float = 0.001,
-        scale_by_bounds: bool = False,
-        relation: str = "add_remove",
-        unit: Any = None,
-        missing: str = "refuse",
-        ledger: Any = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ):
-        self.n_components = n_components
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.n_steps = n_steps
-        self.start = start
-        self.covariance_type = covariance_type
-        self.covariance_floor = covariance_floor
-        self.scale_by_bounds = scale_by_bounds
-        self.relation = relation
-        self.unit = unit
-        self.missing = missing
-        self.ledger = ledger
-        self.random_state = random_state
-        self.verbose = verbose
+    _soft: ClassVar = True
 
     def _check_parameters(self) -> None:
         check_count("n_steps", self.n_steps, 1000)
@@ -109,7 +83,7 @@ def packed(room: Room, k: int, rng: np.random.RandomState, form: Form) -> Start:
     return Start(restricted(mixture, form), np.inf, 1.0)
 
 
-@documented
+@declared
 class EMGaussianMixture(EMSteps):
     """A Gaussian mixture by noisy expectation-maximisation (DPMoG), under differential privacy.
 

@@ -12,11 +12,11 @@ the tails of overlapping components and so make them a little too narrow; `knoll
 
 from typing import ClassVar
 
-from knoll.estimator import documented
+from knoll.estimator import declared
 from knoll.mixture.em import STEPS, EMSteps
 
 
-@documented
+@declared
 class HardEMGaussianMixture(EMSteps):
     """A Gaussian mixture by noisy hard expectation-maximisation (DPMoG-hard), under differential privacy.
 

@@ -7,13 +7,14 @@ The totals of a ladder of bandwidths are the same totals; the bandwidth is chose
 cross-validation, which in Fourier terms needs the totals only, less the noise in their squares.
 """
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from sklearn.base import DensityMixin
 from sklearn.utils import check_random_state
 
-from knoll.estimator import documented
+from knoll.estimator import declared
 from knoll.modes.ascent import good_starts
 from knoll.modes.kernel_model import KernelModel
 from knoll.modes.landscape import mesh_axes
@@ -23,7 +24,7 @@ from knoll.modes.series import GridSeries
 from knoll.privacy import PrivacyError
 
 
-@documented
+@declared
 class KernelDensity(DensityMixin, KernelModel):
     """Gaussian-kernel density estimate under differential privacy.
 
@@ -64,34 +65,10 @@ class KernelDensity(DensityMixin, KernelModel):
     True
     """
 
-    def __init__(
-        self,
-        bandwidth: Any = LADDER,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: Any = None,
-        n_frequencies: int = 2048,
-        scale_by_bounds: bool = True,
-        relation: str = "add_remove",
-        unit: Any = None,
-        missing: str = "refuse",
-        ledger: Any = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ):
-        self.bandwidth = bandwidth
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.n_frequencies = n_frequencies
-        self.scale_by_bounds = scale_by_bounds
-        self.relation = relation
-        self.unit = unit
-        self.missing = missing
-        self.ledger = ledger
-        self.random_state = random_state
-        self.verbose = verbose
+    bandwidth: Any = LADDER
+    _: KW_ONLY
+    n_frequencies: int = 2048
+    scale_by_bounds: bool = True
 
     def _look(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Series:
         return series if len(hs) == 1 else series.at(best_by_cross_validation(series, hs))

@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from knoll import progress
-from knoll.estimator import Room, check_rows, open_curator
+from knoll.estimator import FitParameters, Room, check_rows, open_curator
 from knoll.modes.packing import PackedSeries, Series, pack, unpack
 from knoll.modes.release import Surroundings, check_bandwidth, release_series, rungs, surroundings
 from knoll.privacy import PrivacyError
@@ -17,7 +17,7 @@ from knoll.privacy import PrivacyError
 MOST_FEATURES = 2**17
 
 
-class KernelModel(PackedSeries, BaseEstimator):
+class KernelModel(FitParameters, PackedSeries, BaseEstimator):
     """Base of estimators that release a kernel sum once. A method implements `_look`, which is post-processing."""
 
     _ATTRIBUTES = PackedSeries.ATTRIBUTES

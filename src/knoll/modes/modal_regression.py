@@ -8,14 +8,14 @@ paper: its mesh is the records and its bandwidth is read off them; here both are
 drawn only where it stands above the noise.
 """
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from knoll.estimator import Room, documented
+from knoll.estimator import Room, declared
 from knoll.modes.conditional import (
     Profiles,
     climb_last,
@@ -55,7 +55,7 @@ class Curves:
     stderr: np.ndarray
 
 
-@documented
+@declared
 class ModalRegression(RegressorMixin, KernelModel):
     """Modal regression under differential privacy: the modes of a response given predictors.
 
@@ -101,38 +101,13 @@ class ModalRegression(RegressorMixin, KernelModel):
     [[1.0, 3.0]]
     """
 
-    _published: ClassVar = {**KernelModel._published, "threshold_": ""}
+    bandwidth: Any = LADDER
+    _: KW_ONLY
+    chance: float = 0.1
+    n_frequencies: int = 2048
+    scale_by_bounds: bool = True
 
-    def __init__(
-        self,
-        bandwidth: Any = LADDER,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: Any = None,
-        chance: float = 0.1,
-        n_frequencies: int = 2048,
-        scale_by_bounds: bool = True,
-        relation: str = "add_remove",
-        unit: Any = None,
-        missing: str = "refuse",
-        ledger: Any = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ):
-        self.bandwidth = bandwidth
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.chance = chance
-        self.n_frequencies = n_frequencies
-        self.scale_by_bounds = scale_by_bounds
-        self.relation = relation
-        self.unit = unit
-        self.missing = missing
-        self.ledger = ledger
-        self.random_state = random_state
-        self.verbose = verbose
+    _published: ClassVar = {**KernelModel._published, "threshold_": ""}
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Release the kernel sum of predictors and response.

@@ -11,6 +11,7 @@ a cluster as the noise allows, and merge them as the paper merges its modes, by 
 several local means need not be round.
 """
 
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +21,7 @@ from knoll.cluster.centers import CENTERS, PrivateCenters
 from knoll.cluster.kmeans import KMeans
 from knoll.cluster.means import CellMeans
 from knoll.cluster.shape import effective
-from knoll.estimator import Room, documented
+from knoll.estimator import Room, declared
 from knoll.modes.landscape import Landscape, choose_rung, settle
 from knoll.modes.mode_seeking import check_chance, kept_peaks
 from knoll.modes.release import LADDER, MOST_ON_GRID, check_bandwidth, release_series, rungs, surroundings
@@ -34,7 +35,7 @@ MESH = {1: 256, 2: 40, 3: 14}  # local points along each column, in few columns
 BASIN, NEAREST = "basin", "nearest"
 
 
-@documented
+@declared
 class ModeClustering(PrivateCenters):
     """Clustering by modes under differential privacy.
 
@@ -78,42 +79,15 @@ class ModeClustering(PrivateCenters):
     3
     """
 
+    n_clusters: int | None = None
+    _: KW_ONLY
+    bandwidth: Any = LADDER
+    labels: str = BASIN
+    chance: float = 0.1
+
     _may_choose = True
     _ATTRIBUTES = CENTERS
     _published: ClassVar = {**PrivateCenters._published, "local_modes_": "md", "local_groups_": "m"}
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: Any = None,
-        bandwidth: Any = LADDER,
-        labels: str = BASIN,
-        chance: float = 0.1,
-        scale_by_bounds: bool = False,
-        relation: str = "add_remove",
-        unit: Any = None,
-        missing: str = "refuse",
-        ledger: Any = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ):
-        self.n_clusters = n_clusters
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.bandwidth = bandwidth
-        self.labels = labels
-        self.chance = chance
-        self.scale_by_bounds = scale_by_bounds
-        self.relation = relation
-        self.unit = unit
-        self.missing = missing
-        self.ledger = ledger
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         check_bandwidth(self.bandwidth)

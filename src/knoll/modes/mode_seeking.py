@@ -11,13 +11,14 @@ cost nothing, because they only read a function that is already released. `relea
 written, made rigorous (each_step.py): it spends the budget on every step, and is there for comparison.
 """
 
+from dataclasses import KW_ONLY
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from knoll.estimator import Room, documented, label_rows
+from knoll.estimator import Room, declared, label_rows
 from knoll.modes.ascent import ascend
 from knoll.modes.each_step import ascend_step_by_step
 from knoll.modes.kernel_model import KernelModel
@@ -31,7 +32,7 @@ MOST_MODES = 1000
 CHUNK = 8192
 
 
-@documented
+@declared
 class ModeSeeking(KernelModel):
     """Modes (local maxima of the density) under differential privacy.
 
@@ -90,47 +91,19 @@ class ModeSeeking(KernelModel):
     [[-3.0, -3.0], [3.0, -3.0], [3.0, 3.0]]
     """
 
+    n_modes: int | None = None
+    _: KW_ONLY
+    bandwidth: Any = LADDER
+    release: str = ONCE
+    n_steps: int | None = None
+    chance: float = 0.1
+    n_frequencies: int = 2048
+    scale_by_bounds: bool = True
+
     _published: ClassVar = {
         **KernelModel._published, "modes_": "kd", "modes_stderr_": "kd", "mode_heights_": "k",
         "mode_heights_stderr_": "k", "mode_significance_": "k", "threshold_": "",
     }  # fmt: skip
-
-    def __init__(
-        self,
-        n_modes: int | None = None,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: Any = None,
-        bandwidth: Any = LADDER,
-        release: str = ONCE,
-        n_steps: int | None = None,
-        chance: float = 0.1,
-        n_frequencies: int = 2048,
-        scale_by_bounds: bool = True,
-        relation: str = "add_remove",
-        unit: Any = None,
-        missing: str = "refuse",
-        ledger: Any = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ):
-        self.n_modes = n_modes
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.bandwidth = bandwidth
-        self.release = release
-        self.n_steps = n_steps
-        self.chance = chance
-        self.n_frequencies = n_frequencies
-        self.scale_by_bounds = scale_by_bounds
-        self.relation = relation
-        self.unit = unit
-        self.missing = missing
-        self.ledger = ledger
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

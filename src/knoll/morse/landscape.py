@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from knoll.morse.field import Field
 from knoll.morse.flow import ascend, basins, gather
@@ -79,6 +80,7 @@ class Landscape:
         return tops
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")  # batches of small matrices: threads would only wait
 def landscape(mixture: Any) -> Landscape:
     """Find the peaks and saddles of a mixture and join its components into a tree.
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from knoll.cli.common import (
@@ -22,6 +21,8 @@ from knoll.cli.common import (
     prepare_folder,
     print_files,
     print_privacy,
+    print_table,
+    print_warning,
     with_fit_options,
 )
 
@@ -168,17 +169,9 @@ def demo(
 def _print_model(model: Any) -> None:
     from knoll.report import centers_table
 
-    if model.privacy_.warning:
-        console.print(f"[bold red]{model.privacy_.warning}[/bold red]")
-    header, rows = centers_table(model)
-    table = Table(title="Clusters, largest first (± standard error of the privacy noise)", title_justify="left")
-    for heading in header:
-        table.add_column(escape(heading), justify="right")
-    for row in rows[:50]:
-        table.add_row(*row)
-    console.print(table)
-    if len(rows) > 50:
-        console.print(f"... and {len(rows) - 50} more, in centers.csv")
+    print_warning(model)
+    title = "Clusters, largest first (± standard error of the privacy noise)"
+    print_table(title, *centers_table(model), "centers.csv")
     if model.n_clusters is None:
         sure = f"{model.n_clusters_confidence_:.0%}"
         console.print(

@@ -11,10 +11,12 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.table import Table
 
 from knoll.cli.parse import read_bounds, read_columns
 
 console = Console()
+MOST_ROWS = 50  # of a table
 
 Data = Annotated[Path, typer.Argument(help="Parquet, CSV or Arrow file, or a folder of them.")]
 Epsilon = Annotated[float, typer.Option(help="Privacy budget of this fit; smaller is more private.")]
@@ -103,6 +105,24 @@ def print_files(files: dict[Path, str], seconds: float) -> None:
     console.print(f"\nDone in {seconds:.1f} s. Wrote:")
     for file, what in files.items():
         console.print(f"  {file}  [dim]{what}[/dim]", highlight=False, soft_wrap=True)
+
+
+def print_table(title: str, header: list[str], rows: list[list[str]], file: str) -> None:
+    """Print the first rows of a table, and say in which file the others are."""
+    table = Table(title=title, title_justify="left")
+    for heading in header:
+        table.add_column(escape(heading), justify="right")
+    for row in rows[:MOST_ROWS]:
+        table.add_row(*row)
+    console.print(table)
+    if len(rows) > MOST_ROWS:
+        console.print(f"... and {len(rows) - MOST_ROWS} more, in {file}")
+
+
+def print_warning(model: Any) -> None:
+    """Print what is wrong with a model's guarantee, if anything is."""
+    if model.privacy_.warning:
+        console.print(f"[bold red]{model.privacy_.warning}[/bold red]")
 
 
 def print_privacy(model: Any) -> None:

@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
 from knoll.cli.common import (
     Data,
@@ -17,6 +15,8 @@ from knoll.cli.common import (
     prepare_folder,
     print_files,
     print_privacy,
+    print_table,
+    print_warning,
     with_fit_options,
 )
 
@@ -66,17 +66,8 @@ def print_mixture(model: Any) -> None:
     """Print components, what privacy noise did to them, and the privacy statement."""
     from knoll.report import components_table
 
-    if model.privacy_.warning:
-        console.print(f"[bold red]{model.privacy_.warning}[/bold red]")
-    header, rows = components_table(model)
-    table = Table(title="Components, largest first (± standard error)", title_justify="left")
-    for heading in header:
-        table.add_column(escape(heading), justify="right")
-    for row in rows[:50]:
-        table.add_row(*row)
-    console.print(table)
-    if len(rows) > 50:
-        console.print(f"... and {len(rows) - 50} more, in components.csv")
+    print_warning(model)
+    print_table("Components, largest first (± standard error)", *components_table(model), "components.csv")
     if model.n_components is None:
         console.print(f"{model.n_components_} components, chosen from the released values.")
     if (drawn := float(model.shrinkage_.max())) > 0.05:

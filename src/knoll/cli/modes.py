@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
 from knoll.cli.common import (
     Data,
@@ -16,6 +14,8 @@ from knoll.cli.common import (
     prepare_folder,
     print_files,
     print_privacy,
+    print_table,
+    print_warning,
     with_fit_options,
 )
 
@@ -96,7 +96,7 @@ def regress(
             }
             if not found:
                 console.print("No curve stands above the noise: use a larger epsilon or more records.")
-    _warn(model)
+    print_warning(model)
     print_privacy(model)
     print_files(files, seconds)
 
@@ -108,24 +108,17 @@ def _bandwidth(text: str) -> str | float:
         return text
 
 
-def _warn(model: Any) -> None:
-    if model.privacy_.warning:
-        console.print(f"[bold red]{model.privacy_.warning}[/bold red]")
-
-
 def _print_modes(model: Any) -> None:
     from knoll.report.clusters import _with_error, column_names
 
-    _warn(model)
+    print_warning(model)
     if not len(model.modes_):
         console.print("No significant mode: the released density does not stand above the noise anywhere.")
         return
     names = column_names(model)[:8]
-    table = Table(title="Modes, most significant first (± standard error)", title_justify="left")
-    for heading in (*names, "significance"):
-        table.add_column(escape(heading), justify="right")
-    for i, mode in enumerate(model.modes_[:50]):
-        cells = [_with_error(mode[j], model.modes_stderr_[i, j]) for j in range(len(names))]
-        table.add_row(*cells, f"{model.mode_significance_[i]:.1f}")
-    console.print(table)
+    rows = []
+    for mode, error, significance in zip(model.modes_, model.modes_stderr_, model.mode_significance_, strict=True):
+        cells = [_with_error(mode[j], error[j]) for j in range(len(names))]
+        rows.append([*cells, f"{significance:.1f}"])
+    print_table("Modes, most significant first (± standard error)", [*names, "significance"], rows, "modes.csv")
     console.print(f"Noise reaches a significance of {model.threshold_:.1f} with chance {model.chance:g}.")

@@ -179,68 +179,44 @@ QUERIES = {
     "components, one of them": (_components(BOX2, 1, count_weight=0.2), 2),
 }
 
+
+def _of(cls, **own):
+    return lambda **given: cls(**{"bounds": (-1.0, 1.0), "random_state": 0, **own, **given})
+
+
 # name -> estimator for data with d columns in [-1, 1]
 ESTIMATORS = {
-    "Lloyd": lambda **kw: knoll.Lloyd(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
-    "Lloyd, private bounds": lambda **kw: knoll.Lloyd(
-        **{"n_clusters": 3, "bounds": "private", "random_state": 0, **kw}
+    "Lloyd": _of(knoll.Lloyd, n_clusters=3),
+    "Lloyd, private bounds": _of(knoll.Lloyd, n_clusters=3, bounds="private"),
+    "Lloyd, paper": _of(knoll.Lloyd, n_clusters=3, preset="paper"),
+    "Lloyd, restarted": _of(knoll.Lloyd, n_clusters=3, restart=True),
+    "FastLloyd": _of(knoll.FastLloyd, n_clusters=3),
+    "PEMeans": _of(knoll.PEMeans, n_clusters=3),
+    "PEMeans, paper": _of(knoll.PEMeans, n_clusters=3, preset="paper", projection=1),
+    "PEMeans, ball and projection": _of(knoll.PEMeans, n_clusters=3, bounds=None, projection=1),
+    "KMeans": _of(knoll.KMeans, n_clusters=3),
+    "KMeans, k unknown": _of(knoll.KMeans, n_clusters=None),
+    "KMeans, ball": _of(knoll.KMeans, n_clusters=3, bounds=None),
+    "LSHTree": _of(knoll.LSHTree, n_clusters=3),
+    "Cubes": _of(knoll.Cubes, n_clusters=3),
+    "Cubes, ball": _of(knoll.Cubes, n_clusters=3, bounds=None),
+    "MorseClustering": _of(knoll.MorseClustering, n_clusters=2, n_subclusters=6),
+    "MorseClustering, Lloyd below": _of(knoll.MorseClustering, base=knoll.Lloyd(), n_subclusters=6, bounds=None),
+    "MorseClustering, mixture below": _of(
+        knoll.MorseClustering, base=knoll.HardEMGaussianMixture(n_steps=2), n_subclusters=6
     ),
-    "Lloyd, paper": lambda **kw: knoll.Lloyd(
-        **{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, "preset": "paper", **kw}
+    "GaussianMixture": _of(knoll.GaussianMixture, n_components=3),
+    "GaussianMixture, paper": _of(knoll.GaussianMixture, n_components=2, preset="paper"),
+    "EMGaussianMixture": _of(
+        knoll.EMGaussianMixture, n_components=2, bounds="private", n_steps=3, covariance_type="tied"
     ),
-    "Lloyd, restarted": lambda **kw: knoll.Lloyd(
-        **{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, "restart": True, **kw}
-    ),
-    "FastLloyd": lambda **kw: knoll.FastLloyd(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
-    "PEMeans": lambda **kw: knoll.PEMeans(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
-    "PEMeans, paper": lambda **kw: knoll.PEMeans(
-        **{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, "preset": "paper", "projection": 1, **kw}
-    ),
-    "PEMeans, ball and projection": lambda **kw: knoll.PEMeans(
-        **{"n_clusters": 3, "bounds": None, "random_state": 0, "projection": 1, **kw}
-    ),
-    "KMeans": lambda **kw: knoll.KMeans(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
-    "KMeans, k unknown": lambda **kw: knoll.KMeans(
-        **{"n_clusters": None, "bounds": (-1.0, 1.0), "random_state": 0, **kw}
-    ),
-    "KMeans, ball": lambda **kw: knoll.KMeans(**{"n_clusters": 3, "bounds": None, "random_state": 0, **kw}),
-    "LSHTree": lambda **kw: knoll.LSHTree(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
-    "Cubes": lambda **kw: knoll.Cubes(**{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}),
-    "Cubes, ball": lambda **kw: knoll.Cubes(**{"n_clusters": 3, "bounds": None, "random_state": 0, **kw}),
-    "MorseClustering": lambda **kw: knoll.MorseClustering(
-        **{"n_clusters": 2, "n_subclusters": 6, "bounds": (-1.0, 1.0), "random_state": 0, **kw}
-    ),
-    "MorseClustering, Lloyd below": lambda **kw: knoll.MorseClustering(
-        **{"base": knoll.Lloyd(), "n_subclusters": 6, "bounds": None, "random_state": 0, **kw}
-    ),
-    "GaussianMixture": lambda **kw: knoll.GaussianMixture(
-        **{"n_components": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}
-    ),
-    "GaussianMixture, paper": lambda **kw: knoll.GaussianMixture(
-        **{"n_components": 2, "bounds": (-1.0, 1.0), "preset": "paper", "random_state": 0, **kw}
-    ),
-    "EMGaussianMixture": lambda **kw: knoll.EMGaussianMixture(
-        **{"n_components": 2, "bounds": "private", "n_steps": 3, "covariance_type": "tied", "random_state": 0, **kw}
-    ),
-    "HardEMGaussianMixture": lambda **kw: knoll.HardEMGaussianMixture(
-        **{"n_components": 3, "bounds": (-1.0, 1.0), "start": "packed", "random_state": 0, **kw}
-    ),
-    "KernelDensity": lambda **kw: knoll.KernelDensity(
-        **{"bandwidth": "private", "bounds": (-1.0, 1.0), "random_state": 0, "n_frequencies": 64, **kw}
-    ),
-    "ModeSeeking": lambda **kw: knoll.ModeSeeking(
-        **{"bandwidth": 0.25, "bounds": (-1.0, 1.0), "random_state": 0, "n_frequencies": 64, **kw}
-    ),
-    "ModeSeeking, each step": lambda **kw: knoll.ModeSeeking(
-        **{"bounds": None, "random_state": 0, "bandwidth": 0.4, "release": "each-step", "n_steps": 3, **kw}
-    ),
-    "ModeClustering": lambda **kw: knoll.ModeClustering(
-        **{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}
-    ),
-    "ModalRegression": lambda **kw: knoll.ModalRegression(
-        **{"bandwidth": 0.3, "bounds": (-1.0, 1.0), "random_state": 0, "n_frequencies": 64, **kw}
-    ),
-    "Lloyd, ball": lambda **kw: knoll.Lloyd(**{"n_clusters": 2, "bounds": None, "random_state": 0, **kw}),
+    "HardEMGaussianMixture": _of(knoll.HardEMGaussianMixture, n_components=3, start="packed"),
+    "KernelDensity": _of(knoll.KernelDensity, bandwidth="private", n_frequencies=64),
+    "ModeSeeking": _of(knoll.ModeSeeking, bandwidth=0.25, n_frequencies=64),
+    "ModeSeeking, each step": _of(knoll.ModeSeeking, bounds=None, bandwidth=0.4, release="each-step", n_steps=3),
+    "ModeClustering": _of(knoll.ModeClustering, n_clusters=3),
+    "ModalRegression": _of(knoll.ModalRegression, bandwidth=0.3, n_frequencies=64),
+    "Lloyd, ball": _of(knoll.Lloyd, n_clusters=2, bounds=None),
 }
 
 

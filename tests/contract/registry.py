@@ -234,6 +234,9 @@ ESTIMATORS = {
     "ModeSeeking, each step": lambda **kw: knoll.ModeSeeking(
         **{"bounds": None, "random_state": 0, "bandwidth": 0.4, "release": "each-step", "n_steps": 3, **kw}
     ),
+    "ModeSeeking, mini-batches": lambda **kw: knoll.ModeSeeking(
+        **{"bounds": (-1.0, 1.0), "random_state": 0, "release": "each-step", "mini_batches": True, "n_steps": 4, **kw}
+    ),
     "ModeClustering": lambda **kw: knoll.ModeClustering(
         **{"n_clusters": 3, "bounds": (-1.0, 1.0), "random_state": 0, **kw}
     ),

@@ -99,6 +99,16 @@ def test_step_by_step_finds_them_too():
         model.density([[0.0, 0.0]])
 
 
+def test_mini_batches_find_them_and_are_one_entry():
+    settings = {"epsilon": 4.0, "bandwidth": 0.12, "bounds": (-10, 10), "random_state": 0}
+    model = knoll.ModeSeeking(4, release="each-step", mini_batches=True, **settings).fit(corners(40_000))
+    assert all_found(model.modes_, CORNERS, within=1.0)
+    assert len(model.privacy_.releases) == 2
+    assert "11 disjoint parts" in model.privacy_.releases[1].query
+    with pytest.raises(PrivacyError, match="mini_batches"):
+        knoll.ModeSeeking(mini_batches=3, **settings).fit(corners(100))
+
+
 def test_a_given_number_of_modes_is_given():
     X = corners(5000)
     for n in (1, 2, 4, 6):

@@ -33,6 +33,7 @@ class Mutant:
 
 QUERIES, ESTIMATORS = "tests/contract/test_queries.py", "tests/contract/test_estimators.py"
 CURATOR, LEDGER = "tests/unit/test_curator.py", "tests/unit/test_ledger.py"
+PARTS = "tests/unit/test_parts.py"
 AUDIT, ROUNDING = "tests/audit/test_audit.py", "tests/audit/test_quantisation.py"
 FAULTS, NOISE = "tests/end_to_end/test_faults.py", "tests/statistical/test_noise.py"
 
@@ -94,12 +95,16 @@ MUTANTS = [
     Mutant(
         "the ledger is written before the noise",
         "privacy/curator.py",
-        "        self._ledger.record(self._begun(), line_now(self._dataset, self._estimator, self._budget, entry))\n"
-        "        self._entries += (entry,)\n"
+        "        if not paid:\n"
+        "            line = line_now(self._dataset, self._estimator, self._budget, entry)\n"
+        "            self._ledger.record(self._begun(), line)\n"
+        "            self._entries += (entry,)\n"
         "        noisy = source.perturb(total * query.weights, self._budget.law, entry.scale)\n",
         "        noisy = source.perturb(total * query.weights, self._budget.law, entry.scale)\n"
-        "        self._ledger.record(self._begun(), line_now(self._dataset, self._estimator, self._budget, entry))\n"
-        "        self._entries += (entry,)\n",
+        "        if not paid:\n"
+        "            line = line_now(self._dataset, self._estimator, self._budget, entry)\n"
+        "            self._ledger.record(self._begun(), line)\n"
+        "            self._entries += (entry,)\n",
         FAULTS,
         "killed_at_the_draw",
     ),
@@ -146,6 +151,22 @@ MUTANTS = [
         "sensitivity = query",
         CURATOR,
         "users_scale",
+    ),
+    Mutant(
+        "each part of the records answers once",
+        "privacy/curator.py",
+        "        if self._used == self._number:",
+        "        if False:",
+        PARTS,
+        "answers_once",
+    ),
+    Mutant(
+        "a replaced record touches two parts",
+        "privacy/parts.py",
+        "        if relation is not Relation.REPLACE_ONE:",
+        "        if True:",
+        PARTS,
+        "together",
     ),
     Mutant(
         "the cap of a dataset",

@@ -214,6 +214,7 @@ ESTIMATORS = {
     "KernelDensity": _of(knoll.KernelDensity, bandwidth="private", n_frequencies=64),
     "ModeSeeking": _of(knoll.ModeSeeking, bandwidth=0.25, n_frequencies=64),
     "ModeSeeking, each step": _of(knoll.ModeSeeking, bounds=None, bandwidth=0.4, release="each-step", n_steps=3),
+    "ModeSeeking, mini-batches": _of(knoll.ModeSeeking, release="each-step", mini_batches=True, n_steps=4),
     "ModeClustering": _of(knoll.ModeClustering, n_clusters=3),
     "ModalRegression": _of(knoll.ModalRegression, bandwidth=0.3, n_frequencies=64),
     "Lloyd, ball": _of(knoll.Lloyd, n_clusters=2, bounds=None),

@@ -10,8 +10,11 @@ from typer.testing import CliRunner
 
 import knoll
 from knoll.cli.main import app
+from knoll.modes.chance import significance_threshold
+from knoll.modes.conditional import row_peaks
 from knoll.modes.persistence import mesh_peaks
 from knoll.plots import plot_mode_tree, plot_modes, plot_regression, plot_surface
+from knoll.privacy import PrivacyError
 from knoll.queries import Box, KernelSteps
 from knoll.queries.kernel_steps import joint_covariance
 from knoll.reference import nonprivate_mean_shift, nonprivate_partial_mean_shift
@@ -96,6 +99,16 @@ def test_step_by_step_finds_them_too():
         model.density([[0.0, 0.0]])
 
 
+def test_mini_batches_find_them_and_are_one_entry():
+    settings = {"epsilon": 4.0, "bandwidth": 0.12, "bounds": (-10, 10), "random_state": 0}
+    model = knoll.ModeSeeking(4, release="each-step", mini_batches=True, **settings).fit(corners(40_000))
+    assert all_found(model.modes_, CORNERS, within=1.0)
+    assert len(model.privacy_.releases) == 2
+    assert "11 disjoint parts" in model.privacy_.releases[1].query
+    with pytest.raises(PrivacyError, match="mini_batches"):
+        knoll.ModeSeeking(mini_batches=3, **settings).fit(corners(100))
+
+
 def test_a_given_number_of_modes_is_given():
     X = corners(5000)
     for n in (1, 2, 4, 6):
@@ -173,6 +186,85 @@ def test_modal_regression_follows_both_branches():
     inside = [any(low <= value <= high for low, high in sets) for sets, value in
               zip(model.predict_interval(x[:500], 0.9), y[:500], strict=True)]  # fmt: skip
     assert np.mean(inside) > 0.85
+
+
+def test_so_many_steps_are_those_of_partial_mean_shift():
+    x, y = branches(3000)
+    with zero_noise():
+        model = knoll.ModalRegression((0.1, 0.3), epsilon=10.0, bounds=([0, -2], [1, 5]), random_state=0).fit(x, y)
+    for steps in (0, 1, 8):
+        theirs = nonprivate_partial_mean_shift(x, y, x[:200], y[:200], (0.1, 0.3), steps=steps, tolerance=0.0)
+        for restore in (False, True):
+            assert model.ascend(x[:200], y[:200], steps, restore=restore) == pytest.approx(theirs, abs=0.03)
+    with pytest.raises(PrivacyError, match="steps"):
+        model.ascend(x[:5], y[:5], steps=-1)
+
+
+def test_a_restored_sum_is_nearer_to_the_records():
+    x, y = branches(1000)
+    with seeded_noise(0):
+        model = knoll.ModalRegression((0.1, 0.3), epsilon=0.5, bounds=([0, -2], [1, 5]), random_state=0).fit(x, y)
+    series, known = model.series_, model.series_.stderr > 0
+    exact = series.lattice.basis(0, x[:, 0]).T @ series.lattice.basis(1, y)
+    far, near = (
+        np.square((found.totals - exact)[known] / series.stderr[known]).sum() for found in (series, model.restored_)
+    )
+    assert near < 0.7 * far
+
+
+def test_modal_regression_buys_the_slope_along_the_response():
+    x, y = branches(100)
+    settings = {"epsilon": 1.0, "bounds": ([0, -2], [1, 5]), "random_state": 0}
+    slope = knoll.ModalRegression((0.1, 0.3), **settings).fit(x, y).series_
+    level = knoll.KernelDensity((0.1, 0.3), **settings).fit(np.column_stack([x, y])).series_
+    assert slope.gradient_noise[1] < 0.84 * level.gradient_noise[1]
+    assert level.noise < slope.noise < 1.3 * level.noise
+
+
+def smooth_noise(sides, runs, seed=0, per=6):
+    """Gaussian fields of unit variance whose correlation falls off as exp(-r^2 / 2), on meshes of `per` to a length."""
+    rng = np.random.default_rng(seed)
+    cells = [int(side * per) + 1 for side in sides]
+    sizes = [n + 6 * per for n in cells]
+    square = sum(np.meshgrid(*((2 * np.pi * np.fft.fftfreq(n, 1 / per)) ** 2 for n in sizes), indexing="ij"))
+    waves = np.fft.fftn(rng.normal(size=(runs, *sizes)), axes=range(1, 1 + len(sides))) * np.exp(-square / 4)
+    fields = np.fft.ifftn(waves, axes=range(1, 1 + len(sides))).real
+    return (fields / fields.std())[(slice(None), *(slice(0, n) for n in cells))]
+
+
+@pytest.mark.parametrize("sides", [(40.0,), (12.0, 12.0), (4.0, 4.0, 4.0)])
+def test_noise_exceeds_its_level_with_the_chance_that_is_said(sides):
+    fields = smooth_noise(sides, 300, per=6 if len(sides) < 3 else 3).reshape(300, -1)
+    assert 0.04 < (fields.max(axis=1) > significance_threshold(0.1, np.array(sides))).mean() < 0.14
+
+
+def test_noise_along_a_line_rises_over_its_passes_no_more_often_than_said():
+    fields = smooth_noise((150.0,), 400)
+    row, column, low, where = row_peaks(fields)
+    met = np.isfinite(low)
+    alike = np.exp(-(((column - where)[met] / 6) ** 2) / 2)
+    sure = (fields[row, column][met] - low[met]) / np.sqrt(2 * (1 - alike))
+    most = np.zeros(400)
+    np.maximum.at(most, row[met], sure)
+    assert 0.03 < (most > significance_threshold(0.1, np.array([150.0]), line=150.0)).mean() < 0.14
+    assert (most > significance_threshold(0.1, np.array([150.0]))).mean() > 0.3  # if tops alone were counted
+
+
+def test_featureless_data_shows_no_more_modes_than_said():
+    rng = np.random.default_rng(0)
+    shown = 0
+    for run in range(40):
+        with seeded_noise(run):
+            model = knoll.ModeSeeking(epsilon=0.2, chance=0.2, bounds=(-1, 1), random_state=0)
+            shown += model.fit(rng.uniform(-1, 1, size=(3000, 1))).n_modes_ > 0
+    assert shown <= 10
+
+
+def test_the_ends_of_the_response_make_no_curve():
+    table = np.random.default_rng(0).uniform(-1, 1, size=(50_000, 2))
+    with seeded_noise(0):
+        model = knoll.ModalRegression(0.1, epsilon=5.0, bounds=(-1, 1), random_state=0).fit(table)
+    assert not len(model.curves(100).y)
 
 
 def test_no_curve_is_drawn_in_noise():

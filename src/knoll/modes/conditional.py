@@ -8,8 +8,8 @@ of the difference and the sampling error, as in landscape.py.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
+from knoll.modes.chance import significance_threshold
 from knoll.modes.packing import Series
 from knoll.modes.persistence import merge_tree
 from knoll.modes.series import GridSeries
@@ -90,15 +90,26 @@ def _peaks(series: Series, x: np.ndarray, mesh: np.ndarray, first: int) -> Profi
     points[:, -1] = np.clip(points[:, -1], mesh[column] - 2 * gap, mesh[column] + 2 * gap)
     height, _, curve = last_derivatives(series, points)
     highest = ~np.isfinite(low)
-    level = np.where(highest, values.mean(axis=1)[row], low)
+    even, noise_over_even = even_spread(series, x, mesh)
+    level = np.where(highest, even[row], low)
     pass_points = np.column_stack([x[row], np.where(highest, points[:, -1], mesh[where])])
     flat = 2.0 ** (-points.shape[1] / 2)
     apart = (points[:, -1] - pass_points[:, -1]) / series.bandwidth[-1]
     shared = np.where(highest, 1.0, 1 - np.exp(-(apart**2) / 4))
-    noise = np.where(highest, series.noise, series.noise_of_difference(points, pass_points))
+    noise = np.where(highest, noise_over_even, series.noise_of_difference(points, pass_points))
     sampling = flat * (np.maximum(height, 0.0) + np.where(highest, 0.0, np.maximum(level, 0.0))) * shared
     sure = (height - level) / np.sqrt(noise**2 + sampling + series.approximation**2 + 1e-300)
     return Profiles(row + first, points[:, -1], height, sure, place_variance(series, height, curve))
+
+
+def even_spread(series: Series, x: np.ndarray, mesh: np.ndarray) -> tuple[np.ndarray, float]:
+    """Height of each profile if its records were spread evenly over the mesh, and the noise of a value less it."""
+    width = float(mesh[-1] - mesh[0])
+    if isinstance(series, GridSeries):
+        return series.even_profile(x, width)
+    gap, beyond = mesh[1] - mesh[0], 2 * float(series.bandwidth[-1])  # kernels reach beyond the two ends
+    wide = np.arange(mesh[0] - beyond, mesh[-1] + beyond + gap / 2, gap)
+    return profile(series, x, wide).sum(axis=1) * gap / width, series.noise
 
 
 def place_variance(series: Series, height: np.ndarray, curve: np.ndarray) -> np.ndarray:
@@ -138,7 +149,18 @@ def climb_last(series: Series, points: np.ndarray, low: float, high: float, step
     return points
 
 
-def threshold(series: Series, volume: float, chance: float) -> float:
-    """Significance that noise exceeds nowhere in the domain, but with this chance."""
-    cells = max(1.0, volume / float(np.prod(series.bandwidth)))
-    return float(-ndtri(min(0.5, chance / cells)))
+def shift_last(series: Series, points: np.ndarray, low: float, high: float, steps: int) -> np.ndarray:
+    """So many plain steps of partial mean shift, y + h^2 S_y / S; where the sum drowns in noise, the noise divides."""
+    points = points.copy()
+    h = float(series.bandwidth[-1])
+    for _ in range(steps):
+        value, slope, _ = last_derivatives(series, points)
+        step = h**2 * slope / np.maximum(np.abs(value), series.noise + 1e-300)
+        points[:, -1] = np.clip(points[:, -1] + step, low, high)
+    return points
+
+
+def threshold(series: Series, widths: np.ndarray, chance: float, rungs: int) -> float:
+    """Significance that noise exceeds nowhere in the domain, but with this chance; passes lie along the last column."""
+    sides = widths / series.bandwidth
+    return significance_threshold(chance, sides, rungs=rungs, line=float(sides[-1]))

@@ -9,8 +9,11 @@
 Where we differ. Starts are public: low-discrepancy points of the domain. The kernel sum is released beside its gradient
 and divides it afterwards, instead of dividing every record's contribution by a density that all records change. Noise
 has the joint covariance of values and gradients, under which a record's contribution has norm at most 1; the
-paper's covers values only. Steps use all records at an equal share of the budget: a mini-batch of m has m/n of the
-signal and, amplified, at best as little noise, so it gains nothing here.
+paper's covers values only.
+
+Mini-batches are disjoint random parts of the records, one for each step, so that a record is seen once and every step
+has the whole budget (`Curator.parts`). A step then has a T-th of the records, and 1 / sqrt T of the noise that a T-th
+of the budget buys: sqrt T times less to see by. Hence all records at every step unless they are asked for.
 """
 
 import math
@@ -45,6 +48,7 @@ class Ends:
     count_stderr: float
     bandwidth: np.ndarray
     around: Surroundings
+    parts: int  # of the records: the sums are those of one part, times their number
 
     @property
     def rungs(self) -> np.ndarray:
@@ -69,7 +73,8 @@ class Ends:
         """Return modes, their density and significance: ends above the noise, merged by distance or to a number."""
         kernel = float(np.prod(self.bandwidth)) * (2 * np.pi) ** (len(self.bandwidth) / 2)
         even = max(self.count, 0.0) * kernel / float(np.prod(self.around.high - self.around.low))
-        spread = np.sqrt(self.noise**2 + 2.0 ** (-len(self.bandwidth) / 2) * np.maximum(self.sums, 0.0) + 1e-300)
+        sampling = self.parts * 2.0 ** (-len(self.bandwidth) / 2) * np.maximum(self.sums, 0.0)
+        spread = np.sqrt(self.noise**2 + sampling + 1e-300)
         sure = (self.sums - even) / spread
         kept = np.flatnonzero(sure > self.threshold(chance))
         if n_modes is not None and len(kept) < n_modes:
@@ -97,7 +102,13 @@ class Ends:
 
 
 def ascend_step_by_step(
-    curator: Curator, around: Surroundings, bandwidth: Any, n_steps: int | None, rng: np.random.RandomState
+    curator: Curator,
+    around: Surroundings,
+    bandwidth: Any,
+    n_steps: int | None,
+    rng: np.random.RandomState,
+    *,
+    mini_batches: bool,
 ) -> Ends:
     """Run the steps. A ladder of bandwidths needs one release for all; here it is bought."""
     domain = around.domain
@@ -105,7 +116,9 @@ def ascend_step_by_step(
     n, count_stderr = float(counted.value.item()), float(counted.stderr.item())
     h = rungs(curator, around, PRIVATE if isinstance(bandwidth, str) and bandwidth == LADDER else bandwidth)[0]
     steps = n_steps or int(np.clip(math.ceil(math.log(max(n, 3.0))), 2, MOST_STEPS))
-    share = curator.share_left / steps
+    key = int(rng.randint(2**31 - 1))
+    batches = curator.parts(steps, curator.share_left, key) if mini_batches else None
+    share, parts = curator.share_left / steps, steps if mini_batches else 1
     values = min(around.most_features / steps, MOST_VALUES)
     afford = np.clip(values / (1 + around.n_columns), 2, STARTS)
     starts = 2 ** int(np.log2(afford))
@@ -114,12 +127,12 @@ def ascend_step_by_step(
     sums, noise = np.zeros(len(points)), 0.0
     for _ in range(steps):
         query = KernelSteps(domain, points, h)
-        released = curator.release(query, share)
-        found = query.unwhiten @ released.value
-        noise = float(np.max(released.stderr)) * float(np.sqrt(np.square(query.unwhiten[0]).sum()))
+        released = curator.release(query, share) if batches is None else batches.release(query)
+        found = parts * query.unwhiten @ released.value
+        noise = parts * float(np.max(released.stderr)) * float(np.sqrt(np.square(query.unwhiten[0]).sum()))
         sums = found[: len(points)]
         slopes = found[len(points) :].reshape(around.n_columns, -1).T
         move = h * slopes / np.maximum(np.abs(sums), noise + 1e-300)[:, None]
         length = np.linalg.norm(move / h, axis=1, keepdims=True)
         points = domain.clip(query.points + move * np.minimum(1.0, 1.0 / np.maximum(length, 1e-300)))
-    return Ends(points, sums, noise, n, count_stderr, h, around)
+    return Ends(points, sums, noise, n, count_stderr, h, around, parts)

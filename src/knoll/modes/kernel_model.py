@@ -22,6 +22,7 @@ class KernelModel(FitParameters, PackedSeries, BaseEstimator):
 
     _ATTRIBUTES = PackedSeries.ATTRIBUTES
     _published: ClassVar = {**PackedSeries.PUBLISHED, "scales_": "d"}
+    _slope: ClassVar = False
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Release the kernel sum and look at it.
@@ -59,7 +60,8 @@ class KernelModel(FitParameters, PackedSeries, BaseEstimator):
         """Spend the budget on one kernel sum, then look at it."""
         around = surroundings(room, self)
         hs = self._rungs(room, around)
-        series = release_series(room.curator, room.curator.share_left, around, hs, rng, 2 * self.n_frequencies)
+        curator, m = room.curator, 2 * self.n_frequencies
+        series = release_series(curator, curator.share_left, around, hs, rng, m, slope=self._slope)
         pack(self, self._look(series, hs, around, int(rng.randint(2**31 - 1))), hs)
 
     def _rungs(self, room: Room, around: Surroundings) -> np.ndarray:

@@ -17,15 +17,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
 from knoll.modes.ascent import ascend, distinct, good_starts, polish
+from knoll.modes.chance import significance_threshold
 from knoll.modes.persistence import Peaks, merge_tree, mesh_peaks
 from knoll.modes.release import Surroundings
 from knoll.modes.series import GridSeries, _Series
 
 CELLS = {1: 6, 2: 3.0, 3: 2.5}  # mesh cells to a bandwidth
-CELL = 1.0  # bandwidths across which a kernel sum counts as one look at the data
 MOST_PEAKS = 24  # followed in many columns
 MOST_CURVED = 32  # columns up to which the curvature of a mode is computed
 FOLLOWED = 6  # quarter octaves that a mode is followed up the ladder
@@ -68,18 +67,18 @@ def clipper(around: Surroundings) -> Callable[[np.ndarray], np.ndarray]:
     return around.domain.clip
 
 
-def survey(series: _Series, around: Surroundings, chance: float, seed: int, looks: float = 1.0) -> Landscape:
-    """Find all peaks of a kernel sum and weigh them."""
+def survey(series: _Series, around: Surroundings, chance: float, seed: int, rungs: int = 1) -> Landscape:
+    """Find all peaks of a kernel sum and weigh them, one bandwidth of so many that are looked at."""
     if isinstance(series, GridSeries):
         axes = mesh_axes(around, series.bandwidth)
         peaks, basin = mesh_peaks(series.on_mesh(*axes), axes)
     else:
         axes, basin = None, None
         peaks = _peaks_of_starts(series, around, seed)
-    volume = float(np.prod(around.high - around.low))
-    cells = max(1.0, volume / float(np.prod(CELL * series.bandwidth)))
-    threshold = float(-ndtri(min(0.5, chance / looks / cells)))
-    return Landscape(series, peaks, significance(series, peaks, volume), threshold, axes, basin)
+    sides = (around.high - around.low) / series.bandwidth
+    threshold = significance_threshold(chance, sides, rungs=rungs, line=sides[0] if len(sides) == 1 else 0.0)
+    sure = significance(series, peaks, float(np.prod(around.high - around.low)))
+    return Landscape(series, peaks, sure, threshold, axes, basin)
 
 
 def mesh_axes(around: Surroundings, bandwidth: np.ndarray) -> list[np.ndarray]:
@@ -142,7 +141,7 @@ def choose_rung(
     series: _Series, hs: np.ndarray, around: Surroundings, chance: float, seed: int, n_modes: int | None = None
 ) -> tuple[Landscape, list[Landscape]]:
     """Survey every rung; return the best one, and all of them."""
-    views = [survey(series.at(h), around, chance, seed, float(len(hs))) for h in hs]  # every rung is one more look
+    views = [survey(series.at(h), around, chance, seed, len(hs)) for h in hs]
     if n_modes is None:
         keys = []
         for view in views:

@@ -9,6 +9,7 @@ drawn only where it stands above the noise.
 """
 
 from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ from knoll.modes.conditional import (
     peaks_of_profiles,
     place_variance,
     profile,
+    shift_last,
     threshold,
     y_mesh,
 )
@@ -30,6 +32,8 @@ from knoll.modes.kernel_model import KernelModel
 from knoll.modes.mode_seeking import check_chance
 from knoll.modes.packing import Series
 from knoll.modes.release import LADDER, MOST_ON_GRID, Surroundings
+from knoll.modes.restore import restored
+from knoll.modes.series import GridSeries
 from knoll.privacy import DataError, PrivacyError
 
 ACROSS, ALONG = (5.0, 10.0, 20.0), (10.0, 20.0)  # bandwidths of x and y: the bounds' widths over these
@@ -108,6 +112,7 @@ class ModalRegression(RegressorMixin, KernelModel):
     scale_by_bounds: bool = True
 
     _published: ClassVar = {**KernelModel._published, "threshold_": ""}
+    _slope: ClassVar = True
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Release the kernel sum of predictors and response.
@@ -130,9 +135,26 @@ class ModalRegression(RegressorMixin, KernelModel):
         check_chance(self.chance)
 
     def _look(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Series:
-        series = series if len(hs) == 1 else choose_bandwidth(series, around, self.chance, seed)
-        self.threshold_ = threshold(series, _volume(around), self.chance)
+        series = series if len(hs) == 1 else choose_bandwidth(series, around, self.chance, seed, len(hs))
+        self.threshold_ = threshold(series, around.high - around.low, self.chance, len(hs))
         return series
+
+    def _fit(self, room: Room, rng: np.random.RandomState) -> None:
+        self.__dict__.pop("restored_", None)
+        super()._fit(room, rng)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        state.pop("restored_", None)
+        return state
+
+    @cached_property
+    def restored_(self) -> Series:
+        """The released sum, corrected by what is known of it (restore.py): post-processing, made when asked for."""
+        series, around = self.series_, self._around()
+        if not isinstance(series, GridSeries):
+            return series
+        return restored(series, around.low, around.high, self.rungs_.min(axis=0))
 
     def _rungs(self, room: Room, around: Surroundings) -> np.ndarray:
         if isinstance(self.bandwidth, str) and self.bandwidth == LADDER and around.n_columns <= MOST_ON_GRID:
@@ -202,11 +224,34 @@ class ModalRegression(RegressorMixin, KernelModel):
         error = np.sqrt(found.variance[kept])
         return Curves(x, found.row[kept], found.at[kept], found.significance[kept], error)
 
-    def ascend(self, X: Any, y: Any) -> np.ndarray:
-        """Follow partial mean shift on the released sum from each (x, y); return where y ends."""
+    def ascend(self, X: Any, y: Any, steps: int | None = None, *, restore: bool = False) -> np.ndarray:
+        """Follow partial mean shift on the released sum from each (x, y); return where y ends (Algorithm 2).
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_predictors)
+        y : array of shape (n_samples,)
+            Where to start.
+        steps : int or None, default=None
+            Number of steps, as in the paper; None goes on until y rests on a conditional mode.
+        restore : bool, default=False
+            Correct the released sum first by what is known of it (not negative, nothing outside the bounds, and how
+            large the noise is). It is then nearer to the records' own sum, so that the ends are nearer to those of the
+            same steps on the records; but smoother, so that they may be further from the curve behind the records. In
+            up to two predictors; no effect with more.
+
+        Returns
+        -------
+        y : array of shape (n_samples,)
+        """
+        if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 0):
+            raise PrivacyError(f"steps={steps!r} must be a whole number, or None")
         x, around = self._predictors(X), self._around()
         points = np.column_stack([x, np.asarray(y, dtype=np.float64)])
-        return climb_last(self.series_, points, around.low[-1], around.high[-1])[:, -1]
+        series, low, high = self.restored_ if restore else self.series_, around.low[-1], around.high[-1]
+        if steps is None:
+            return climb_last(series, points, low, high)[:, -1]
+        return shift_last(series, points, low, high, int(steps))[:, -1]
 
     def predict_interval(self, X: Any, level: float = 0.9) -> list[np.ndarray]:
         """Return a modal prediction set at each row: the smallest set of y that holds `level` of the released density.
@@ -249,7 +294,7 @@ def regression_rungs(around: Surroundings) -> np.ndarray:
     return np.array([np.append(width[:-1] / across, width[-1] / along) for across in ACROSS for along in ALONG])
 
 
-def choose_bandwidth(series: Series, around: Surroundings, chance: float, seed: int) -> Series:
+def choose_bandwidth(series: Series, around: Surroundings, chance: float, seed: int, rungs: int) -> Series:
     """Return the bandwidth whose significant conditional modes have the least error, as narrower ones reveal it.
 
     For each: the mean variance of the modes' places, plus how far they move when followed to bandwidths narrower in x
@@ -268,7 +313,7 @@ def choose_bandwidth(series: Series, around: Surroundings, chance: float, seed: 
             width = around.high - around.low
             views[i, j] = view = series.at(np.append(width[:-1] / wide, width[-1] / tall))
             peaks = peaks_of_profiles(view, x, low, high)
-            kept = peaks.significance > threshold(view, _volume(around), chance)
+            kept = peaks.significance > threshold(view, around.high - around.low, chance, rungs)
             found[i, j] = (np.column_stack([x[peaks.row[kept]], peaks.at[kept]]), peaks.variance[kept])
     seen = {key: len(np.unique(points[:, :-1], axis=0)) if d > 1 else len(points) for key, (points, _) in found.items()}
     risk = {}
@@ -286,10 +331,6 @@ def choose_bandwidth(series: Series, around: Surroundings, chance: float, seed: 
                 bias = np.maximum(bias, (moved[:, -1] - points[:, -1]) ** 2 - 2 * np.maximum(known - variance, 0.0))
         risk[i, j] = (0, float((variance + bias).mean()))
     return views[min(risk, key=lambda key: risk[key])]
-
-
-def _volume(around: Surroundings) -> float:
-    return float(np.prod(around.high - around.low))
 
 
 def _joined(X: Any, y: Any) -> Any:

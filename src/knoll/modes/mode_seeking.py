@@ -48,6 +48,9 @@ class ModeSeeking(KernelModel):
         One release for everything, or a release at every step of the ascent (for comparison).
     n_steps : int or None, default=None
         Steps of ``release="each-step"``; None takes the log of the released number of records, rounded up.
+    mini_batches : bool, default=False
+        With ``release="each-step"``: every step sees a random part of the records of its own, with the whole budget,
+        instead of all records with a part of it. As in the paper; there is less to see by.
     chance : float, default=0.1
         Chance that a fit shows a mode that is noise.
     n_frequencies : int, default=2048
@@ -74,7 +77,8 @@ class ModeSeeking(KernelModel):
     Notes
     -----
     **Privacy.** ``release="once"``: one release as in `KernelDensity`; modes, heights, significance and basins are
-    post-processing. ``"each-step"``: one `Count` and `n_steps` releases of `KernelSteps`. Starts are public.
+    post-processing. ``"each-step"``: one `Count` and `n_steps` releases of `KernelSteps`, which mini-batches make one
+    entry, each part of the records being asked once. Starts are public.
 
     References
     ----------
@@ -96,6 +100,7 @@ class ModeSeeking(KernelModel):
     bandwidth: Any = LADDER
     release: str = ONCE
     n_steps: int | None = None
+    mini_batches: bool = False
     chance: float = 0.1
     n_frequencies: int = 2048
     scale_by_bounds: bool = True
@@ -117,6 +122,8 @@ class ModeSeeking(KernelModel):
             isinstance(steps, bool) or not isinstance(steps, int | np.integer) or not 1 <= steps <= 1000
         ):
             raise PrivacyError(f"n_steps={steps!r} must be an integer from 1 to 1000, or None")
+        if not isinstance(self.mini_batches, bool | np.bool_):
+            raise PrivacyError(f"mini_batches={self.mini_batches!r} is neither True nor False")
         check_chance(self.chance)
 
     def _fit(self, room: Room, rng: np.random.RandomState) -> None:
@@ -125,7 +132,9 @@ class ModeSeeking(KernelModel):
             super()._fit(room, rng)
             return
         around = surroundings(room, self)
-        found = ascend_step_by_step(room.curator, around, self.bandwidth, self.n_steps, rng)
+        found = ascend_step_by_step(
+            room.curator, around, self.bandwidth, self.n_steps, rng, mini_batches=bool(self.mini_batches)
+        )
         pack(self, found.series, found.rungs)
         points, heights, sure = found.merged(self.n_modes, self.chance)
         self._publish(points, found.stderr(points), heights, sure, found.threshold(self.chance))

@@ -25,6 +25,7 @@ COARSEST = {1: 8, 2: 9, 3: 7}  # rungs as fractions of the bounds' width, one ov
 FINEST = {1: 180, 2: 72, 3: 20}  # more columns: 20
 FINEST_PURE = {1: 90, 2: 28, 3: 12}  # pure budgets release counts, whose noise grows with resolution
 COUNT = 0.03  # extra weight of the number of records, as a fraction of the squared norm
+LEVEL = 0.05  # how much the noise of the sum counts beside that of its slope, where conditional modes are sought
 REACH = 4.3  # frequencies are kept up to this over the bandwidth, where the spectrum is 1e-4
 PAD = 4.0  # bandwidths between the two ends of the window, round the torus
 _BINS = 64
@@ -116,12 +117,24 @@ def bought_bandwidth(curator: Curator, around: Surroundings) -> np.ndarray:
 
 
 def release_series(
-    curator: Curator, share: float, around: Surroundings, hs: np.ndarray, rng: np.random.RandomState, n_features: int
+    curator: Curator,
+    share: float,
+    around: Surroundings,
+    hs: np.ndarray,
+    rng: np.random.RandomState,
+    n_features: int,
+    *,
+    slope: bool = False,
 ) -> Series:
-    """Release the kernel sums of all rungs at once; seen with the first rung until asked for another."""
+    """Release the kernel sums of all rungs at once; seen with the first rung until asked for another.
+
+    With `slope`, on a grid, least noise is given to the slope along the last column rather than to the sum itself.
+    """
     if around.n_columns > MOST_ON_GRID or isinstance(around.domain, Projected):
         return _release_features(curator, share, around, hs, rng, n_features)
-    return _release_counts(curator, share, around, hs) if around.pure else _release_grid(curator, share, around, hs)
+    if around.pure:
+        return _release_counts(curator, share, around, hs)
+    return _release_grid(curator, share, around, hs, slope=slope)
 
 
 def _lattice(around: Surroundings, hs: np.ndarray, most: int, *, coarse: bool = False) -> Lattice:
@@ -140,14 +153,28 @@ def _lattice(around: Surroundings, hs: np.ndarray, most: int, *, coarse: bool = 
     )  # fmt: skip
 
 
-def _release_grid(curator: Curator, share: float, around: Surroundings, hs: np.ndarray) -> GridSeries:
+def _release_grid(
+    curator: Curator, share: float, around: Surroundings, hs: np.ndarray, *, slope: bool = False
+) -> GridSeries:
     lattice = _lattice(around, hs, around.most_features)
-    square = np.mean([spectrum(lattice, h) for h in hs], axis=0)
+    square = np.mean([slope_spectrum(lattice, h) if slope else spectrum(lattice, h) for h in hs], axis=0)
     square.flat[0] += COUNT
     query = FourierGrid(lattice, np.sqrt(square))
     released = curator.release(query, share)
     stderr = np.broadcast_to(released.stderr, query.shape)
     return GridSeries(lattice, query.tensor(released.value), query.tensor(stderr), hs[0])
+
+
+def slope_spectrum(lattice: Lattice, bandwidth: np.ndarray) -> np.ndarray:
+    """Squared amplitudes with the least noise of the slope along the last column, in bandwidths; they sum to 1.
+
+    With spectrum g and squared amplitudes q of sum 1, the sum has noise variance sum g^2 / q, least at q = g; the slope
+    sum g^2 w^2 / q, least at q = g |w|. The least of slope plus LEVEL times sum is at g sqrt(w^2 + LEVEL).
+    """
+    g = spectrum(lattice, bandwidth)
+    w = 2 * np.pi * np.arange(lattice.top[-1] + 1) / lattice.period[-1] * bandwidth[-1]
+    square = g * np.sqrt(w**2 + LEVEL)
+    return square / square.sum()
 
 
 def _release_counts(curator: Curator, share: float, around: Surroundings, hs: np.ndarray) -> GridSeries:

@@ -185,6 +185,20 @@ class GridSeries(_Series):
         last = self.lattice.basis(x.shape[1], mesh, 0, self._tops[-1])
         return (np.repeat(self._coefficients[None], len(x), axis=0) if part is None else part) @ last.T
 
+    def even_profile(self, x: np.ndarray, width: float) -> tuple[np.ndarray, float]:
+        """Return the height of each profile if its records were spread evenly over a width of the last column.
+
+        It is the part of the sum that is constant along that column, over the period, times period / width. Also
+        returned: the standard error of the noise of a value less this height, of which that part's noise nearly goes.
+        """
+        top, period = self.lattice.top[-1], self.lattice.period[-1]
+        round_the_torus = self.lattice.low[-1] + period * np.arange(2 * top + 1) / (2 * top + 1)
+        ratio = period / width
+        noise = self._noise_by_frequency
+        constant = float(noise[..., 0].sum())
+        error = np.sqrt(float(noise.sum()) - constant + (ratio - 1) ** 2 * constant)
+        return self.profile(x, round_the_torus).mean(axis=1) * ratio, float(error)
+
     def _evaluate(self, points: np.ndarray, orders: Sequence[tuple[int, ...]]) -> np.ndarray:
         d = points.shape[1]
         size = int(np.prod(self._coefficients.shape[1:])) + sum(self._coefficients.shape)

@@ -10,6 +10,12 @@ norm of the noise) between neighbours; noise of scale sensitivity / ratio makes 
 for Laplace; releases compose adaptively, also where queries, shares and their number are chosen from earlier releases
 (for Gaussian ones: Smith and Thakurta 2022), because each is calibrated from its query and share alone; the shares
 sum to at most one. All else that an estimator does is post-processing of released values and public parameters.
+
+Disjoint parts (`Curator.parts`). Each part of the records answers one query, the later ones chosen from what earlier
+ones released, and all of them are one entry at the cost of one release. For two given neighbours, let c_i be the change
+of the i-th total over its sensitivity times the cap: parts.py shows that the c_i have norm at most 1 together, for any
+queries. The i-th release is then c_i ratio-GDP for this pair, given all before it, and the squares of c_i ratio never
+sum to more than ratio^2 (Smith and Thakurta 2022 again; for Laplace the c_i ratio themselves sum to at most ratio).
 """
 
 import math
@@ -25,6 +31,7 @@ from knoll.privacy.budget import Budget
 from knoll.privacy.errors import BudgetExceededError, PrivacyError
 from knoll.privacy.ledger import UNNAMED, Ledger, MemoryLedger, line_now
 from knoll.privacy.noise import MAX_SCALE, NoiseSource, charge, noise_source, standard_deviation
+from knoll.privacy.parts import InPart, Summable
 from knoll.privacy.relation import Record, Relation, Unit
 from knoll.privacy.released import Entry, Privacy, Released, compose, recheck
 
@@ -143,17 +150,38 @@ class Curator:
             The noisy total in the query's own units, and the standard error of its noise.
         """
         source = noise_source.get()
-        entry = self._plan(query, share, source)
+        return self._answer(query, self._plan(query, share, source), source)
+
+    def parts(self, number: int, share: float, key: int) -> "Parts":
+        """Split the records into disjoint random parts, each of which answers one query, at the cost of one.
+
+        Parameters
+        ----------
+        number : int
+            How many parts.
+        share : float
+            Fraction of the budget that all of them spend together.
+        key : int
+            Public: says which record is in which part.
+        """
+        if number < 1:
+            raise PrivacyError(f"{number} parts cannot be made of the records")
+        return Parts(self, number, share, key)
+
+    def _answer(self, query: Answerable, entry: Entry, source: NoiseSource, *, paid: bool = False) -> Released:
+        """Sum, record the spend unless it is paid for, draw noise."""
         try:
             total = self._rows.aggregate(query)
         except MemoryError as error:
             raise MemoryError(f"not enough memory to sum {query.name!r}; nothing was released by it") from error
-        self._ledger.record(self._begun(), line_now(self._dataset, self._estimator, self._budget, entry))
-        self._entries += (entry,)
+        if not paid:
+            line = line_now(self._dataset, self._estimator, self._budget, entry)
+            self._ledger.record(self._begun(), line)
+            self._entries += (entry,)
         noisy = source.perturb(total * query.weights, self._budget.law, entry.scale)
         unit = np.broadcast_to(query.step / query.weights, query.shape)
         spread = standard_deviation(self._budget.law, entry.scale)
-        return Released(np.asarray(noisy * unit), np.asarray(spread * unit), query.name, share, self._budget.law)
+        return Released(np.asarray(noisy * unit), np.asarray(spread * unit), query.name, entry.share, self._budget.law)
 
     def stderr(self, query: Answerable, share: float) -> Floats:
         """Return the standard error that a release would have. Looks at no record and spends nothing."""
@@ -182,7 +210,7 @@ class Curator:
             assumed_public=assumed_public,
         )
 
-    def _plan(self, query: Answerable, share: float, source: NoiseSource) -> Entry:
+    def _plan(self, query: Answerable, share: float, source: NoiseSource, parts: int = 1) -> Entry:
         """Calibrate a release and refuse it if it cannot be afforded or computed. Looks at no record."""
         if not 0.0 < share <= 1.0:
             raise PrivacyError(f"share={share!r} of {query.name!r} is outside (0, 1]")
@@ -190,6 +218,16 @@ class Curator:
             raise BudgetExceededError(
                 f"{query.name!r} asks for {share:.4g} of the budget, and {self.share_left:.4g} is left"
             )
+        entry = self._calibrated(query, share, source, parts)
+        if compose((*self._entries, entry)).epsilon_at(self._budget.delta) > self._budget.epsilon:
+            raise PrivacyError(  # the sampler's charge outgrows the reserve: only absurdly small budgets come here
+                f"{self._budget} is too small for this many released values: the finite precision of the noise would "
+                "exceed it; raise epsilon, or use fewer steps, clusters or columns"
+            )
+        return entry
+
+    def _calibrated(self, query: Answerable, share: float, source: NoiseSource, parts: int) -> Entry:
+        """Return the entry of a release of one query, or of one by each part; the noise is charged for every part."""
         budget, cap = self._budget, self._unit.cap
         sensitivity, scale = self._scale(query, share)
         if scale > MAX_SCALE:
@@ -201,9 +239,9 @@ class Curator:
             raise PrivacyError(f"{query.name!r} cannot sum more than {2**62 // query.largest} rows without overflow")
         touched = query.touched * cap * (2 if self._relation is Relation.REPLACE_ONE else 1)
         ratio = sensitivity / scale
-        epsilon, delta = charge(budget.law, min(touched, 2 * math.prod(query.shape)), ratio)
+        epsilon, delta = charge(budget.law, parts * min(touched, 2 * math.prod(query.shape)), ratio)
         cost = Cost(ratio**2, epsilon, delta) if budget.law == "gaussian" else Cost(0.0, ratio + epsilon, 0.0)
-        entry = Entry(
+        return Entry(
             query=query.name,
             shape=query.shape,
             share=share,
@@ -216,9 +254,31 @@ class Curator:
             noise=source.label,
             private=source.private,
         )
-        if compose((*self._entries, entry)).epsilon_at(budget.delta) > budget.epsilon:
-            raise PrivacyError(  # the sampler's charge outgrows the reserve: only absurdly small budgets come here
-                f"{budget} is too small for this many released values: the finite precision of the noise would exceed "
-                "it; raise epsilon, or use fewer steps, clusters or columns"
-            )
-        return entry
+
+
+class Parts:
+    """Disjoint parts of the records. Each answers one query; the first to do so is recorded and pays for all."""
+
+    def __init__(self, curator: Curator, number: int, share: float, key: int):
+        self._curator, self._number, self._share, self._key = curator, number, share, key
+        self._used, self._touched = 0, 0
+        self._paid: Entry | None = None
+
+    def release(self, query: Summable) -> Released:
+        """Answer one query from the next part. All of them have the first one's shape, and so its cost."""
+        if self._used == self._number:
+            raise BudgetExceededError(f"all {self._number} parts of the records have answered")
+        curator, source = self._curator, noise_source.get()
+        seen = InPart(query, self._used, self._number, self._key)
+        paid = self._paid
+        if paid is None:
+            entry = curator._plan(seen, self._share, source, self._number)
+        else:
+            entry = curator._calibrated(seen, self._share, source, self._number)
+            if query.touched > self._touched or entry.shape != paid.shape or entry.noise != paid.noise:
+                raise PrivacyError(f"{query.name!r} is not what the first part paid for: it differs in shape or noise")
+        self._used += 1
+        released = curator._answer(seen, entry, source, paid=paid is not None)
+        if paid is None:
+            self._paid, self._touched = entry, query.touched
+        return released

@@ -1,0 +1,80 @@
+"""Disjoint random parts of the records: which part a record is in, and a query that sees one part only.
+
+A record's part is a keyed hash of its values: a function of the record and of a public key alone. It does not move when
+other records come or go, and no record is in two parts. The key need not be secret: the guarantee holds for each.
+"""
+
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from knoll.privacy.relation import Relation
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Words = npt.NDArray[np.uint64]
+
+
+class Summable(Protocol):
+    """What a part needs to know of a query; `knoll.queries.Query` implements it."""
+
+    name: str
+    shape: tuple[int, ...]
+    weights: Integers
+    step: Floats
+    touched: int
+    largest: int
+
+    def summarise(self, block: Floats) -> Integers:
+        """Return the exact total over a block of records."""
+        ...
+
+    def sensitivity(self, relation: Relation, norm: int) -> float:
+        """Return the largest change of the weighted total between neighbours."""
+        ...
+
+
+class InPart:
+    """A query over the records of one part.
+
+    Sensitivity, of the totals of all parts as one vector, each total in units of its own figure, whatever query it
+    answers. A record adds to one part, so one that comes or goes changes the vector by one unit at most. One that turns
+    into another either stays in its part, again one unit, or leaves one part and enters another: two contributions side
+    by side, each of at most 2^(-1/norm) units, hence one unit together. A user's records add up by the triangle
+    inequality.
+    """
+
+    def __init__(self, query: Summable, part: int, parts: int, key: int) -> None:
+        self._query, self._part, self._parts, self._key = query, part, parts, key
+        self.name = f"{query.name}, each of {parts} disjoint parts of the records once"
+        self.shape, self.weights, self.step = query.shape, query.weights, query.step
+        self.touched, self.largest = query.touched, query.largest
+
+    def summarise(self, block: Floats) -> Integers:
+        """Return the exact total over a block's records of this part."""
+        return self._query.summarise(block[part_of(block, self._key, self._parts) == self._part])
+
+    def sensitivity(self, relation: Relation, norm: int) -> float:
+        """Return the largest change of the totals of all parts together between neighbours."""
+        change = self._query.sensitivity(relation, norm)
+        if relation is not Relation.REPLACE_ONE:
+            return change
+        return max(change, 2.0 ** (1 / norm) * self._query.sensitivity(Relation.ADD_REMOVE, norm))
+
+
+def part_of(block: Floats, key: int, parts: int) -> Integers:
+    """Return the part, 0 .. parts - 1, of each record of a block: the same in any block, order or layout."""
+    words = (np.ascontiguousarray(block, dtype=np.float64) + 0.0).view(np.uint64)  # -0.0 is 0.0
+    mixed = np.full(len(words), key % 2**64, dtype=np.uint64)
+    for column in words.T:
+        mixed = _mix(mixed ^ column)
+    return ((mixed >> np.uint64(32)) % np.uint64(parts)).astype(np.int64)
+
+
+def _mix(words: Words) -> Words:
+    """Spread every bit over all others (splitmix64: Steele, Lea and Flood 2014)."""
+    words = words + np.uint64(0x9E3779B97F4A7C15)
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))

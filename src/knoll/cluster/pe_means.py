@@ -172,7 +172,7 @@ class PEMeans(PrivateCenters):
             found = vote(curator, VOTES_SHARE * whole, low, scales, k, float(root.count[0]), shape, rng)
             centres = found.with_unseen(frame.outside(star(root, k, rng)), scales, rng).centres(frame)
         steps = affordable_steps(curator, frame, root, k, whole)
-        refined = refine(curator, curator.share_left, steps, frame, centres, -frame.half, frame.half)
+        refined = refine(curator, curator.share_left, steps, frame, centres, k, (-frame.half, frame.half))
         at = domain.clip(frame.outside(refined.centres))
         return replace(refined, centres=at, stderr=refined.stderr * room.scales)
 
@@ -265,4 +265,4 @@ def lift(found: Found, low: Projected, root: Leaf) -> Centres:
     mean, variance = root.mean[0], root.variance[0]
     at = mean + (found.at - low.matrix @ mean) @ low.matrix
     part = inside.variance.sum(axis=1, keepdims=True) / (np.square(low.matrix) @ variance).sum()
-    return Centres(at, np.minimum(part, 1.0) * variance, inside.weight)
+    return Centres(at, np.minimum(part, 1.0) * variance, inside.weight, inside.error)

@@ -148,7 +148,7 @@ class PEMeans(PrivateCenters):
         for _ in range(steps):
             votes = curator.release(NearestVotes(candidates(population, low, scales)), share / steps)
             noise = float(votes.stderr.max())
-            found = elect(population, keep_top_mass(votes.value, n), k, scales, noise, rng)
+            found = elect(population, keep_top_mass(votes.value, n), k, scales, noise, rng, restarts=3)
             if np.square(found.votes).sum() < n * noise**2:
                 variations = max(4, variations // 2)
             flights = STEP * low.half * levy_flights((k, variations, d), rng)
@@ -214,10 +214,11 @@ def elect(
     scales: np.ndarray | None,
     noise: float,
     rng: np.random.RandomState,
+    restarts: int | None = None,
 ) -> "Found":
     """Run weighted k-means on a population, in the metric of the scales."""
     unit = np.ones(population.shape[1]) if scales is None else scales
-    centres, labels = weighted_kmeans(population / unit, votes, k, rng)
+    centres, labels = weighted_kmeans(population / unit, votes, k, rng, restarts=restarts)
     return Found(population, votes, labels, centres * unit, noise)
 
 

@@ -4,7 +4,8 @@
     axes    if the bounds are many-dimensional: release the scatter matrix, rotate to its axes, search the clear ones
     tree    release the shapes of cells, level by level, halving large wide ones                    (moment_tree.py)
     solve   weighted k-means on points sampled from the released leaves: free                       (refine.py)
-    refine  Lloyd steps on clipped displacements from the centres, shrunk by their noise, with the rest of the budget
+    refine  Lloyd steps on clipped displacements from the centres, shrunk by their noise, with the rest of the budget;
+            they begin with some centres too many, and half-way the pairs that share a cluster are merged
 
 Every release is one query: a record lies in one cell and adds (count, displacement, squares) to it, clipped to that
 cell's own ellipsoid. Schedules depend on released values, k, the bounds and the noise, never on the data.
@@ -18,7 +19,7 @@ from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.choose import GUESS, Choice, choose_k
 from knoll.cluster.means import CellMeans
 from knoll.cluster.moment_tree import Leaf, grow, release_root
-from knoll.cluster.refine import Centres, affordable_steps, refine, solve, synthetic_points
+from knoll.cluster.refine import Centres, affordable_steps, rays, refine, solve, spare_centres, synthetic_points
 from knoll.cluster.shape import effective, ellipsoid
 from knoll.estimator import Room, declared
 from knoll.privacy import Curator, Shares
@@ -91,10 +92,10 @@ class KMeans(PrivateCenters):
         k = choice.k
         self.n_clusters_confidence_ = choice.confidence
         steps = affordable_steps(curator, frame, root, k, whole)
-        centres = solve(*synthetic_points(leaves, seed, k, rng), k, rng)
+        centres = solve(*synthetic_points(leaves, seed, k, rng), k, rng, spare_centres(k, steps), rays(k))
         if rotation is not None:
             centres = rotation.lift(centres, root)
-        found = refine(curator, curator.share_left, steps, frame, centres, root.lower[0], root.upper[0])
+        found = refine(curator, curator.share_left, steps, frame, centres, k, (root.lower[0], root.upper[0]))
         if rotation is None:
             at = frame.outside(found.centres)
             stderr = found.stderr * room.scales
@@ -143,7 +144,7 @@ class Rotation:
         rest = root.variance[0, q:]
         rest = np.maximum(rest, 0.3 * rest.mean()) if len(rest) else rest
         at = np.hstack([centres.at, np.tile(root.mean[0, q:], (k, 1))])
-        return Centres(at, np.hstack([centres.variance, np.tile(rest, (k, 1))]), centres.weight)
+        return Centres(at, np.hstack([centres.variance, np.tile(rest, (k, 1))]), centres.weight, centres.error)
 
 
 def principal_axes(curator: Curator, share: float, frame: Frame, root: Leaf) -> Rotation:

@@ -4,31 +4,34 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.cluster import KMeans as NonprivateKMeans
-from threadpoolctl import threadpool_limits
 
+from knoll.cluster.breathe import breathe, lloyd, merge_costs, with_more
 from knoll.cluster.means import CellMeans
 from knoll.cluster.moment_tree import HALF_MEAN, HALF_VARIANCE, Leaf
-from knoll.cluster.shape import Asking, effective, ellipsoid
+from knoll.cluster.shape import Asking, Shapes, effective, ellipsoid
 from knoll.privacy import Curator
 from knoll.queries import Frame, Nearest
 
 STEP = Asking("shapes of clusters", count=0.5, squares=0.3, bias=1e-3)
 STEP_GROWTH = 1.2  # later steps get more budget
-POINTS, RESTARTS = 8000, 10
+POINTS = 8000
 KEEP_NOISE = 2.0  # leaves below this many standard errors are left out of the synthetic points
+CHANGE = 0.1  # of a cell's count, from step to step
+UNKNOWN = math.inf
 SWAP = 1.3  # swap centres if the split gains this many times what the merge costs
+SPARE, SPARE_STEPS = 5, 3  # one spare centre for so many, settled by so many steps on released points
 MAX_BOOST = 4.0
 STEPS, MOST_STEPS = 0.3, 10
 
 
 @dataclass
 class Centres:
-    """Centres, the variances of their cells per column, and the weights of the cells."""
+    """Centres, the variances of their cells per column, the weights of the cells, and squared errors of the centres."""
 
     at: np.ndarray
     variance: np.ndarray
     weight: np.ndarray
+    error: np.ndarray
 
 
 def synthetic_points(leaves: Leaf, root: Leaf, k: int, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
@@ -43,32 +46,46 @@ def synthetic_points(leaves: Leaf, root: Leaf, k: int, rng: np.random.RandomStat
     times, (m, d) = int(np.clip(POINTS // len(kept.count), 2, 200)), kept.mean.shape
     normal = rng.standard_normal((times, m, d))
     points = np.clip(kept.mean + np.sqrt(kept.variance) * (normal - normal.mean(axis=0)), kept.lower, kept.upper)
-    rays = star(root, k, rng)
+    unseen = star(root, k, rng)
     weights = np.concatenate(
-        [np.tile(np.maximum(kept.count, 1e-3) / times, times), np.full(len(rays), np.median(sd) / len(rays))]
+        [np.tile(np.maximum(kept.count, 1e-3) / times, times), np.full(len(unseen), np.median(sd) / len(unseen))]
     )
-    return np.vstack([points.reshape(times * m, d), rays]), weights
+    return np.vstack([points.reshape(times * m, d), unseen]), weights
 
 
 def star(root: Leaf, k: int, rng: np.random.RandomState) -> np.ndarray:
     """Return points from wall to wall of the bounds, along the columns through the mean of everything."""
-    rays = max(4 * k, 64)
+    n = rays(k)
     width = root.upper[0] - root.lower[0]
-    axis = rng.choice(len(width), rays, p=width / width.sum())
-    points = np.tile(root.mean[0], (rays, 1))
-    points[np.arange(rays), axis] = root.lower[0, axis] + (rng.permutation(rays) + 0.5) / rays * width[axis]
+    axis = rng.choice(len(width), n, p=width / width.sum())
+    points = np.tile(root.mean[0], (n, 1))
+    points[np.arange(n), axis] = root.lower[0, axis] + (rng.permutation(n) + 0.5) / n * width[axis]
     return points
 
 
-def solve(points: np.ndarray, weights: np.ndarray, k: int, rng: np.random.RandomState) -> Centres:
-    """Run weighted k-means on released points."""
-    if len(points) <= k:
-        points = np.vstack([points, points[rng.randint(len(points), size=k + 1 - len(points))]])
-        weights = np.resize(weights, len(points))
-    restarts = min(RESTARTS if k * points.shape[1] <= 2000 else 2, max(1, 1000 // k))
-    with threadpool_limits(1):
-        fitted = NonprivateKMeans(k, n_init=restarts, random_state=rng).fit(points, sample_weight=weights)
+def rays(k: int) -> int:
+    """Points of a star."""
+    return max(4 * k, 64)
+
+
+def solve(
+    points: np.ndarray, weights: np.ndarray, k: int, rng: np.random.RandomState, spare: int = 0, unseen: int = 0
+) -> Centres:
+    """Run weighted k-means on released points, the last of them `unseen`; add spare centres where they gain most."""
+    fitted = breathe(points, weights, k, rng)
+    if spare:
+        seen = np.where(np.arange(len(points)) < len(points) - unseen, weights, 0.0)
+        start = with_more(points, seen, fitted.cluster_centers_, spare, rng)
+        fitted = lloyd(points, weights, start, SPARE_STEPS)
     return with_variances(fitted.cluster_centers_, points, weights, fitted.labels_)
+
+
+def spare_centres(k: int, steps: int) -> int:
+    """How many centres too many the steps begin with, so that no cluster is missed.
+
+    A record is in one cell, so that more cells cost no budget; with few steps there is no time to tell them apart.
+    """
+    return k // SPARE if steps > 2 else 0
 
 
 def with_variances(at: np.ndarray, points: np.ndarray, weights: np.ndarray, labels: np.ndarray) -> Centres:
@@ -78,15 +95,25 @@ def with_variances(at: np.ndarray, points: np.ndarray, weights: np.ndarray, labe
     squares = np.zeros(at.shape)
     np.add.at(squares, labels, weights[:, None] * (points - at[labels]) ** 2)
     extra = 0.1 * weight.mean()
-    return Centres(at, (squares + extra * squares.sum(axis=0) / weight.sum()) / (weight + extra)[:, None], weight)
+    variance = (squares + extra * squares.sum(axis=0) / weight.sum()) / (weight + extra)[:, None]
+    return Centres(at, variance, weight, np.zeros(k))
 
 
 def refine(
-    curator: Curator, share: float, steps: int, frame: Frame, centres: Centres, lower: np.ndarray, upper: np.ndarray
+    curator: Curator,
+    share: float,
+    steps: int,
+    frame: Frame,
+    centres: Centres,
+    k: int,
+    walls: tuple[np.ndarray, np.ndarray],
 ) -> CellMeans:
-    """Move centres by Lloyd steps on clipped displacements, shrunk by their noise; return them in the frame."""
+    """Move centres by Lloyd steps on clipped displacements, shrunk by their noise; return k of them in the frame.
+
+    Spare centres are merged half-way, when the steps have shown which pairs share a cluster.
+    """
     shares = STEP_GROWTH ** np.arange(steps)
-    mult, last = 1.0, None
+    mult, last, count, doubt, (lower, upper) = 1.0, None, centres.weight, UNKNOWN, walls
     floor = 1e-12 * np.maximum(upper - lower, 1e-300) ** 2
     for step, part in enumerate((shares * (share / shares.sum())).tolist()):
         noise = STEP.noise(curator, frame, part)
@@ -95,20 +122,51 @@ def refine(
         radii = np.minimum(radii, np.linalg.norm(axes * np.maximum(far, 1e-300), axis=1))
         cells = Nearest(frame.outside(centres.at), frame.domain, frame.scales)
         seen = STEP.ask(curator, part, cells, frame, centres.at, axes, radii)
-        weight = np.maximum(seen.count, seen.count_sd)
-        n = weight[:, None]
+        count, doubt = averaged(count, doubt, seen)
+        weight = np.maximum(count, np.sqrt(doubt))
+        n = np.maximum(seen.count, seen.count_sd)[:, None]
         moved, spread = seen.sums / n, (seen.sums_sd / n) ** 2
         mult = boost(mult, moved, last, spread, n) if last is not None else 1.0
         gain = gains(moved, spread, seen.count > 2 * seen.count_sd)
         at = np.clip(centres.at + mult * gain * moved, lower, upper)
         prior = seen.rescaled(np.maximum(centres.variance, floor), 0.5, n)
         variance = np.maximum(seen.variance(prior, 0.5, n), 0.1 * prior)
-        centres, last = Centres(at, variance, weight), moved
-        if step < steps - 2:
+        centres, last = Centres(at, variance, weight, (gain * spread).sum(axis=1)), moved
+        if step == (steps - 1) // 2 and len(at) > k:
+            centres = fused(centres, k)
+            last, count, doubt = None, centres.weight, UNKNOWN
+        elif step < steps - 2:
             swap(centres, seen.count > 5 * seen.count_sd, last)
+            doubt = np.where((last == 0).all(axis=1), UNKNOWN, doubt)
     visible = seen.count > 2 * seen.count_sd
     stderr = np.where(visible[:, None], np.sqrt(spread) * np.maximum(mult * gain, 1.0), np.inf)
     return CellMeans(centres.at, stderr, seen.count, np.full(len(seen.count), seen.count_sd), visible)
+
+
+def averaged(count: np.ndarray, doubt: np.ndarray | float, seen: Shapes) -> tuple[np.ndarray, np.ndarray]:
+    """Return counts averaged over the steps by precision, and their variances, for cells that change a little."""
+    gain = 1 / (1 + seen.count_sd**2 / (doubt + np.square(CHANGE * count)))
+    return count + gain * (seen.count - count), gain * seen.count_sd**2
+
+
+def fused(centres: Centres, k: int) -> Centres:
+    """Merge the pairs of centres that cost least (Ward), until k are left."""
+    while len(centres.at) > k:
+        cost = merge_costs(centres.at, centres.weight, centres.error)
+        i, j = np.unravel_index(cost.argmin(), cost.shape)
+        merge(centres, int(i), int(j))
+        centres = Centres(*(np.delete(values, j, axis=0) for values in vars(centres).values()))
+    return centres
+
+
+def merge(centres: Centres, i: int, j: int) -> None:
+    """Make one centre the union of itself and another."""
+    at, variance, weight, error = vars(centres).values()
+    part = weight[j] / (weight[i] + weight[j])
+    variance[i] += part * (variance[j] - variance[i]) + part * (1 - part) * np.square(at[j] - at[i])
+    at[i] += part * (at[j] - at[i])
+    error[i] = (1 - part) ** 2 * error[i] + part**2 * error[j]
+    weight[i] += weight[j]
 
 
 def gains(moved: np.ndarray, spread: np.ndarray, visible: np.ndarray) -> np.ndarray:
@@ -127,26 +185,23 @@ def boost(mult: float, moved: np.ndarray, last: np.ndarray, spread: np.ndarray, 
 
 def swap(centres: Centres, visible: np.ndarray, last: np.ndarray) -> None:
     """While it gains clearly: merge the cheapest pair of centres and split the widest cell (released values only)."""
-    at, variance, weight = centres.at, centres.variance, centres.weight
+    at, variance, weight, error = vars(centres).values()
     for _ in range(max(1, len(at) // 10) if 2 < len(at) <= 2000 else 0):
         gain = np.where(visible, HALF_MEAN**2 * weight * variance.max(axis=1), 0.0)
         wide = int(gain.argmax())
-        squares = np.square(at).sum(axis=1)
-        gaps = np.maximum(squares[:, None] + squares - 2 * at @ at.T, 0.0)
-        cost = weight[:, None] * weight / (weight[:, None] + weight) * gaps
-        cost[np.diag_indices(len(at))] = cost[wide] = cost[:, wide] = np.inf
+        cost = merge_costs(at, weight, error)
+        cost[wide] = cost[:, wide] = np.inf
         i, j = np.unravel_index(cost.argmin(), cost.shape)
         if not gain[wide] > SWAP * cost[i, j]:
             return
-        at[i] = (weight[i] * at[i] + weight[j] * at[j]) / (weight[i] + weight[j])
-        variance[i], weight[i] = np.maximum(variance[i], variance[j]), weight[i] + weight[j]
+        merge(centres, int(i), int(j))
         axis = int(variance[wide].argmax())
         s = math.sqrt(variance[wide, axis])
         at[j] = at[wide]
         at[j, axis] += HALF_MEAN * s
         at[wide, axis] -= HALF_MEAN * s
         variance[wide, axis] *= HALF_VARIANCE
-        variance[j] = variance[wide]
+        variance[j], error[j] = variance[wide], error[wide]
         weight[wide] = weight[j] = weight[wide] / 2
         last[[wide, i, j]] = 0.0
 

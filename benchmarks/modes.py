@@ -7,7 +7,7 @@ of (x, y) matched as modes are. Beside it the error start by start, that of both
 of the default bandwidth to the true curve. Clustering: ARI and NMI against labels; public bounds (iris and
 digits: round numbers; MNIST: each component's range). delta = 1e-5.
 
-    make bench-modes                  about 20 minutes
+    make bench-modes                  about 30 minutes
     make bench-modes ARGS=--quick     about two minutes
     make bench-modes ARGS="--only clusters"
 """
@@ -45,7 +45,7 @@ from knoll.plots import plot_mode_tree, plot_modes, plot_regression, plot_surfac
 from knoll.reference import nonprivate_mean_shift, nonprivate_partial_mean_shift
 
 DELTA = 1e-5
-PARTS = ("modes", "regression", "clusters", "speed", "pictures")
+PARTS = ("modes", "regression", "even", "clusters", "speed", "pictures")
 
 
 def half(values) -> float:
@@ -119,6 +119,26 @@ def bench_regression(runs: int, stem: str) -> None:
             "partial mean shift, to the true curve": f"{reference:.4f}", "of x with a significant mode": f"{drawn:.2f}",
         })  # fmt: skip
     write(f"{stem}-tables-3-4", command("regression", runs), rows)
+
+
+def bench_even(runs: int, stem: str) -> None:
+    """How often a fit of even data, which has no mode, shows one: `chance` (0.1 by default) is what it may be."""
+    rng = np.random.default_rng(0)
+    rows = []
+    cells = [(d, *sizes) for d in (1, 2, 3) for sizes in ((500, 1.0), (5000, 0.1), (50_000, 10.0))]
+    for d, n, epsilon in track(cells, description="Even data"):
+        shown, drawn = 0, 0
+        for run in range(runs):
+            X = rng.uniform(-1, 1, size=(n, d))
+            common = {"epsilon": epsilon, "delta": DELTA, "bounds": (-1, 1), "random_state": run}
+            shown += knoll.ModeSeeking(**common).fit(X).n_modes_ > 0
+            if d == 2:
+                drawn += len(knoll.ModalRegression(**common).fit(X).curves(100).y) > 0
+        rows.append({
+            "columns": d, "n": n, "epsilon": epsilon, "fits that show a mode": f"{shown / runs:.2f}",
+            "fits that draw a curve": f"{drawn / runs:.2f}" if d == 2 else "",
+        })  # fmt: skip
+    write(f"{stem}-even", command("even", runs), rows)
 
 
 def cluster_sets(quick: bool) -> dict:
@@ -224,7 +244,7 @@ def command(part: str, runs: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="few runs, no MNIST")
-    parser.add_argument("--runs", type=int, help="runs per cell (20; half for regression and clusters)")
+    parser.add_argument("--runs", type=int, help="runs per cell (20; half for clusters, 60 for even data)")
     parser.add_argument("--only", choices=PARTS)
     options = parser.parse_args()
     runs = options.runs or (2 if options.quick else 20)
@@ -232,12 +252,13 @@ def main() -> None:
     few = options.runs or max(2, runs // 2)
     work = {
         "modes": lambda: bench_modes(runs, stem),
-        "regression": lambda: bench_regression(few, stem),
+        "regression": lambda: bench_regression(runs, stem),
+        "even": lambda: bench_even(options.runs or (4 if options.quick else 60), stem),
         "clusters": lambda: bench_clusters(few, stem, options.quick),
         "speed": lambda: bench_speed(stem),
         "pictures": lambda: bench_pictures(stem),
     }
-    print(f"{'about two minutes' if options.quick else 'about 20 minutes'} for all parts", flush=True)
+    print(f"{'about two minutes' if options.quick else 'about 30 minutes'} for all parts", flush=True)
     for part in [options.only] if options.only else PARTS:
         work[part]()
 

@@ -94,6 +94,9 @@ AUDITED: dict[str, Callable[..., Any]] = {
     "KernelDensity": _in_the_box("KernelDensity", bandwidth="private", n_frequencies=64),
     "ModeSeeking": _in_the_box("ModeSeeking", n_frequencies=64),
     "ModeSeeking, each step": _in_the_box("ModeSeeking", bandwidth=0.4, release="each-step", n_steps=3),
+    "ModeSeeking, mini-batches": _in_the_box(
+        "ModeSeeking", bandwidth=0.4, release="each-step", n_steps=3, mini_batches=True
+    ),
     "ModalRegression": _in_the_box("ModalRegression", bandwidth=0.3, n_frequencies=64),
     "LocalGaussianMixture": _local(2, "auto"),
     "LocalGaussianMixture, square wave": _local(1, "square_wave"),

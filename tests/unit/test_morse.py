@@ -233,9 +233,10 @@ def test_a_shoulder_far_down_parts_before_a_heavier_one_beside_the_summit():
 
 def test_two_cells_of_one_hill_have_no_valley_between():
     X = np.random.default_rng(0).normal(size=(20_000, 3)) * [1.0, 0.5, 0.5]
+    shared = {"epsilon": 5.0, "bounds": (-4, 4), "random_state": 0}
     with zero_noise():
-        model = knoll.MorseClustering(1, base=knoll.Lloyd(), n_subclusters=2, epsilon=5.0, bounds=(-4, 4)).fit(X)
-        lloyd = knoll.Lloyd(2, epsilon=5.0, bounds=(-4, 4)).fit(X)
+        model = knoll.MorseClustering(1, base=knoll.Lloyd(), n_subclusters=2, **shared).fit(X)
+        lloyd = knoll.Lloyd(2, **shared).fit(X)
         cells = landscape(lloyd.to_mixture(X))
     assert cells.tree.persistence.max() > 0.1
     assert model.merge_persistence_.max() < 0.02

@@ -8,13 +8,14 @@ from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 import knoll
+from knoll.cluster.subclusters import Subclusters, unit, volume
 from knoll.mixture import Mixture
 from knoll.morse import choose_cut, landscape, merge_tree
 from knoll.morse.field import Field
 from knoll.morse.flow import ascend
 from knoll.morse.saddles import polish
 from knoll.privacy import MemoryLedger, PrivacyError
-from knoll.testing import seeded_noise
+from knoll.testing import seeded_noise, zero_noise
 
 
 def random_mixture(seed, k=None, d=2, spread=3.0):
@@ -222,6 +223,37 @@ def test_trees_cut_as_wanted():
     assert len(choose_cut(quiet, [])) == 0
 
 
+def test_a_shoulder_far_down_parts_before_a_heavier_one_beside_the_summit():
+    mixture = Mixture([0.5, 0.4, 0.1], [[0.0, 0.0], [0.3, 0.0], [4.0, 0.0]], [np.eye(2), np.eye(2), 4 * np.eye(2)])
+    found = landscape(mixture)
+    assert len(found.peaks) == 1
+    assert found.tree.cut(2).tolist() == [0, 0, 1]
+    assert found.tree.cut(3).tolist() == [0, 1, 2]
+
+
+def test_two_cells_of_one_hill_have_no_valley_between():
+    X = np.random.default_rng(0).normal(size=(20_000, 3)) * [1.0, 0.5, 0.5]
+    shared = {"epsilon": 5.0, "bounds": (-4, 4), "random_state": 0}
+    with zero_noise():
+        model = knoll.MorseClustering(1, base=knoll.Lloyd(), n_subclusters=2, **shared).fit(X)
+        lloyd = knoll.Lloyd(2, **shared).fit(X)
+        cells = landscape(lloyd.to_mixture(X))
+    assert cells.tree.persistence.max() > 0.1
+    assert model.merge_persistence_.max() < 0.02
+
+
+def test_steadying_keeps_volumes_and_draws_shapes_together():
+    covariances = np.array([np.diag([1.0, 0.01, 1.0]), 9 * np.eye(3)])
+    quiet = [np.full(2, 1.0), np.zeros((2, 3)), np.zeros(2)]
+    cells = Subclusters(Mixture([0.5, 0.5], np.eye(3)[:2], covariances), np.full(2, 1e4), *quiet)
+    found = cells.steadied(np.full(3, 1e-9)).mixture.covariances
+    target = volume(covariances) * unit(unit(covariances).mean(axis=0))
+    np.testing.assert_allclose(found, 0.75 * covariances + 0.25 * target)
+    np.testing.assert_allclose(np.linalg.det(target), np.linalg.det(covariances))
+    noisy = Subclusters(cells.mixture, cells.counts, *quiet[:2], np.full(2, 1e3)).steadied(np.full(3, 1e-9))
+    np.testing.assert_allclose(noisy.mixture.covariances, target)
+
+
 def test_redrawing_nothing_changes_nothing():
     mixture = random_mixture(11, k=8)
     found = landscape(mixture)
@@ -289,7 +321,7 @@ def test_the_landscape_costs_nothing():
         X
     )
     names = [entry.query for entry in model.privacy_.releases]
-    assert names == ["cell counts and sums"] * 2 + ["shapes of cells"] * 3 + ["hard component moments"]
+    assert names == ["cell counts and sums"] * 2 + ["shapes of cells"] * 3 + ["soft component moments"] * 4
     before = len(ledger.lines)
     model.predict(X)
     landscape(model.mixture_).tree.cut(2)

@@ -1,7 +1,7 @@
 """Clusters of any shape: sub-clusters of any private method, joined over the passes of their density.
 
     base      any clusterer or mixture here finds sub-clusters through the door
-    moments   after a clusterer: release the moments of its cells, which makes it a mixture      (cell_moments.py)
+    density   after a clusterer: steps of expectation-maximisation from its cells make it a mixture    (of_cells.py)
     morse     peaks, saddles and merge tree of the mixture; cut it into clusters: free           (knoll.morse)
 
 Byun, Choi, Lee: Improving the utility of differentially private clustering through dynamical processing, Algorithm 1.
@@ -23,13 +23,13 @@ from knoll.cluster.subclusters import Subclusters
 from knoll.estimator import Room, check_rows, declared
 from knoll.mixture.mixture import Mixture
 from knoll.mixture.moments import Form
-from knoll.mixture.of_cells import moments_of_cells
+from knoll.mixture.of_cells import density_from_cells
 from knoll.morse import Landscape, choose_cut, confidence, landscape
 from knoll.morse.field import Field
 from knoll.morse.flow import basins
 from knoll.privacy import PrivacyError
 
-MOMENTS_SHARE = 0.5
+DENSITY_SHARE = 0.5
 REDRAWS = 20
 MOST_FULL = 64  # columns up to which products of columns are released
 FLOOR = 1e-3  # least standard deviation, in half widths of the bounds
@@ -51,8 +51,8 @@ class MorseClustering(PrivateCenters):
         many (at least 24), and beyond three columns twice as many (at least 6).
     cut : {"prominence", "persistence", "height"}, default="prominence"
         What keeps sub-clusters apart when the tree is cut to `n_clusters`: the depth of the pass between two groups
-        below the lower top, times the square root of the lighter group's weight; that depth; or the height of the
-        pass, as in the paper.
+        below the lower top, and a part of that below the higher one, times the square root of the lighter group's
+        weight; the first depth alone; or the height of the pass, as in the paper.
     assign : {"component", "flow"}, default="component"
         What `predict` goes by: the most probable sub-cluster (as the paper), or the peak to which a row flows.
     {parameters}
@@ -80,11 +80,11 @@ class MorseClustering(PrivateCenters):
 
     Notes
     -----
-    **Privacy.** What the base releases, with half of the budget, then four releases of the cells' moments (three
-    `CellShapes`, one `ComponentMoments`) with the other half; a mixture as the base gets all of it. Peaks, saddles,
-    tree, cut and confidence are post-processing and cost nothing. A cluster's centre is the mean of its sub-clusters:
-    it need not lie inside. Assumed public: the parameters, given bounds, column names, and under the two replace
-    relations the number of records.
+    **Privacy.** What the base releases, with half of the budget, then three `CellShapes` of its cells and four
+    `ComponentMoments` with the other half; a mixture as the base gets all of it. Peaks, saddles, tree, cut and
+    confidence are post-processing and cost nothing. A cluster's centre is the mean of its sub-clusters: it need not lie
+    inside. Assumed public: the parameters, given bounds, column names, and under the two replace relations the number
+    of records.
 
     References
     ----------
@@ -156,11 +156,11 @@ class MorseClustering(PrivateCenters):
         if not isinstance(base, PrivateCenters):
             base._search(room, k, rng, Form.of(base.covariance_type, base.covariance_floor, room.domain, room.scales))
             return Subclusters.of_fitted(base).steadied(floor)
-        with room.curator.keeping(MOMENTS_SHARE * room.curator.share_left):
+        with room.curator.keeping(DENSITY_SHARE * room.curator.share_left):
             means = base._search(room, k, rng)
         form = Form.of("full" if room.domain.n_columns <= MOST_FULL else "diag", FLOOR, room.domain, room.scales)
         norm = 2 if self.delta > 0 else 1
-        belief = moments_of_cells(room.curator, room.curator.share_left, room.domain, means.centres, form, norm)
+        belief = density_from_cells(room.curator, room.curator.share_left, room.domain, means.centres, form, norm)
         return Subclusters.of_belief(belief).steadied(floor)
 
     def _describe(self, cells: Subclusters, found: Landscape, clusters: np.ndarray) -> CellMeans:

@@ -12,7 +12,7 @@ from knoll.mixture.mixture import Mixture
 from knoll.mixture.moments import Belief
 
 SEEN = 2.0  # a sub-cluster is seen if its count is this many standard errors
-POOLED = 1 / 2  # least part of the mean covariance in every sub-cluster's
+POOLED = 1 / 4  # least part of the common shape in every sub-cluster's
 
 
 @dataclass(frozen=True)
@@ -59,21 +59,21 @@ class Subclusters:
         )
 
     def steadied(self, floor: np.ndarray) -> "Subclusters":
-        """Leave out what cannot be seen; draw covariances to their mean as far as their difference is noise.
+        """Leave out what cannot be seen; draw shapes to the common one as far as their difference is noise.
 
-        At least half of the way: cells of hard assignments cut tails off, each in its own direction.
+        Volumes stay. At least a quarter of the way: what is narrow in one sub-cluster alone is seldom a valley.
         """
         seen = self.counts > SEEN * self.counts_stderr
         seen[self.counts.argmax()] = True
         counts = np.maximum(self.counts[seen], 1e-9)
         share, covariances = counts / counts.sum(), self.mixture.covariances[seen]
         d = covariances.shape[1]
-        pooled = np.tensordot(share, covariances, 1)
+        common = volume(covariances) * unit(np.tensordot(share, unit(covariances), 1))
         width = np.sqrt(np.einsum("kii->ki", covariances))
-        difference = np.square((covariances - pooled) / (width[:, :, None] * width[:, None, :])).sum(axis=(1, 2))
+        difference = np.square((covariances - common) / (width[:, :, None] * width[:, None, :])).sum(axis=(1, 2))
         spurious = np.square(self.spread_stderr[seen]) * d * d
         drawn = np.clip(spurious / np.maximum(difference, 1e-300), POOLED, 1.0)
-        mixed = covariances + drawn[:, None, None] * (pooled - covariances)
+        mixed = covariances + drawn[:, None, None] * (common - covariances)
         mixture = Mixture.nearest(share, self.mixture.means[seen], mixed, floor)
         left = (1 - drawn) * self.spread_stderr[seen]
         return Subclusters(mixture, counts, self.counts_stderr[seen], self.means_stderr[seen], left)
@@ -89,3 +89,13 @@ class Subclusters:
         inner = (vectors * np.maximum(values, 0.1)[:, None, :]) @ vectors.transpose(0, 2, 1)
         roots = np.linalg.cholesky(m.covariances)
         return Mixture.nearest(counts / counts.sum(), means, roots @ inner @ roots.transpose(0, 2, 1), floor)
+
+
+def volume(covariances: np.ndarray) -> np.ndarray:
+    """Return the geometric mean of a covariance's variances, for each: (..., d, d) -> (..., 1, 1)."""
+    return np.exp(np.linalg.slogdet(covariances)[1] / covariances.shape[-1])[..., None, None]
+
+
+def unit(covariances: np.ndarray) -> np.ndarray:
+    """Return covariances of the same shape and of volume one."""
+    return covariances / volume(covariances)

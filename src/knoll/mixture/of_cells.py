@@ -3,6 +3,7 @@
     shapes   release count, mean and variances of each cell, clipped first to the room that its neighbours leave, then
              to the ellipsoid that the shapes before tell: three rounds, each narrower
     moments  release count, mean and covariance of each cell, clipped to the ellipsoid that the shapes tell
+    or steps of expectation-maximisation from the shapes, with soft responsibilities: the density, not the cells
 
 A cell's noise is as wide as its clip. From far too wide a guess one round cannot tell a narrow cell from nothing, so
 the rounds learn one factor for all cells first, which is known well, then one for each, then the columns.
@@ -12,13 +13,14 @@ import numpy as np
 
 from knoll.cluster.shape import Asking, ellipsoid
 from knoll.mixture.mixture import Mixture
-from knoll.mixture.moments import Belief, Form, ask, learn, restricted
+from knoll.mixture.moments import Belief, Form, ask, learn, restricted, walk
 from knoll.privacy import Curator
 from knoll.queries import Ball, Box, Frame, Nearest
 
 SHAPES = Asking("shapes of cells", count=0.5, squares=0.5, bias=0.0)
 SHAPES_SHARES = (0.1, 0.1, 0.15)
 TRUST = 1.0  # prior standard deviation of a cell's variance, in units of what was known of it before
+STEPS = 4  # of expectation-maximisation
 NARROWER, MARGIN = 0.1, 0.25  # least factor of one round; cells are taken too wide by this part of what is unsure
 
 
@@ -31,8 +33,35 @@ def moments_of_cells(
     norm: int,
 ) -> Belief:
     """Release the moments of the cells of centres with a share of the budget."""
+    cells = Nearest(centres, domain, form.scales)
+    rest = share - sum(SHAPES_SHARES) * share
+    belief = _shapes(curator, share, domain, cells, form)
+    found = ask(curator, rest, domain, belief, form, soft=False, norm=norm, cells=cells)
+    return learn(belief, found, form)
+
+
+def density_from_cells(
+    curator: Curator,
+    share: float,
+    domain: Box | Ball,
+    centres: np.ndarray,
+    form: Form,
+    norm: int,
+) -> Belief:
+    """Release a mixture that starts from the cells of centres, with a share of the budget.
+
+    Cells cut tails off: where one hill is shared by two cells, their moments show a valley that is not there.
+    Responsibilities that are probabilities do not, and cost no more.
+    """
+    rest = share - sum(SHAPES_SHARES) * share
+    belief = _shapes(curator, share, domain, Nearest(centres, domain, form.scales), form)
+    return walk(curator, rest, STEPS, domain, belief, form, soft=True, norm=norm)
+
+
+def _shapes(curator: Curator, share: float, domain: Box | Ball, cells: Nearest, form: Form) -> Belief:
+    """Release the shapes of cells, round after round."""
     scales = form.scales
-    cells, frame = Nearest(centres, domain, scales), Frame(domain, scales)
+    frame = Frame(domain, scales)
     at = (cells.centres - domain.centre) / scales
     variance, least, wide = _guess(at, frame.half), form.floor / scales**2, np.square(frame.half)
     for part in SHAPES_SHARES:
@@ -46,10 +75,7 @@ def moments_of_cells(
     weights = np.maximum(seen.count, seen.count_sd)
     spread = np.einsum("ki,ij->kij", variance * scales**2, np.eye(len(scales)))
     first = Mixture.nearest(weights / weights.sum(), cells.centres, spread, form.floor)
-    belief = Belief.start(restricted(first, form), float(weights.sum()))
-    rest = share - sum(SHAPES_SHARES) * share
-    found = ask(curator, rest, domain, belief, form, soft=False, norm=norm, cells=cells)
-    return learn(belief, found, form)
+    return Belief.start(restricted(first, form), float(weights.sum()))
 
 
 def _guess(at: np.ndarray, half: np.ndarray) -> np.ndarray:

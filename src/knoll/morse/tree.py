@@ -10,6 +10,8 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
+SLOPE = 0.3
+
 
 @dataclass(frozen=True)
 class MergeTree:
@@ -32,8 +34,10 @@ class MergeTree:
     persistence : array of shape (n - 1,)
         How far the lower of the two islands rises above the level at which they join.
     prominence : array of shape (n - 1,)
-        Persistence x square root of the mass of the lighter island: persistence in units of its statistical error, up
-        to a constant, as the log density of a hill of n records is known to about n^-1/2.
+        How far the lower island rises above that level, and SLOPE times how far the higher one does, x square root of
+        the mass of the lighter: in units of its statistical error, up to a constant, as the log density of a hill of
+        n records is known to about n^-1/2. The second part tells shoulders apart, which have no persistence: one far
+        down a slope is nearer to being an island than one beside the summit.
     lighter : array of shape (n - 1,)
         Mass of the lighter island.
     """
@@ -113,16 +117,17 @@ def _join(tops: np.ndarray, mass: np.ndarray, ends: np.ndarray, height: np.ndarr
     """Join islands edge by edge: one pass over the n - 1 edges of the tree."""
     n, m = len(tops), len(ends)
     island, top, weight, size = np.arange(n), tops.tolist(), mass.tolist(), [1] * n
-    linkage, persistence, lighter = np.empty((m, 4)), np.empty(m), np.empty(m)
+    linkage, persistence, rise, lighter = np.empty((m, 4)), np.empty(m), np.empty(m), np.empty(m)
     summit = max(top)
     for step, ((i, j), level) in enumerate(zip(ends.tolist(), height.tolist(), strict=True)):
         a, b = sorted((int(island[i]), int(island[j])))
         persistence[step] = max(0.0, min(top[a], top[b]) - level)
+        rise[step] = max(0.0, max(top[a], top[b]) - level)
         lighter[step] = min(weight[a], weight[b])
         linkage[step] = a, b, max(0.0, summit - level), size[a] + size[b]
         island[(island == a) | (island == b)] = n + step
         top.append(max(top[a], top[b]))
         weight.append(weight[a] + weight[b])
         size.append(size[a] + size[b])
-    # a shoulder has no persistence: the heavier ones part first
-    return linkage, persistence, (persistence + 1e-12) * np.sqrt(lighter), lighter
+    # of components at one place, the heavier ones part first
+    return linkage, persistence, (persistence + SLOPE * rise + 1e-12) * np.sqrt(lighter), lighter

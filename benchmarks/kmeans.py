@@ -7,6 +7,7 @@ by its width. Set KNOLL_DATA to a folder of NPZ files for more datasets.
     make bench-kmeans                          about half an hour with all datasets, 10 runs
     make bench-kmeans ARGS=--quick             a few minutes
     make bench-kmeans ARGS="--bounds ball"     on the terms of the PE-means paper: nothing but the unit ball is known
+    make bench-kmeans ARGS="--methods KMeans --keep"    one method again, next to the others' results of the last run
     make bench-kmeans ARGS=--diffprivlib       with diffprivlib, in an environment of its own that is made for it
 """
 
@@ -115,6 +116,7 @@ def main() -> None:
     parser.add_argument("--bounds", choices=("box", "ball"), default="box", help="what is public")
     parser.add_argument("--diffprivlib", action="store_true", help="make an environment for diffprivlib and run it too")
     parser.add_argument("--methods", help="methods, separated by commas", default=",".join(METHODS))
+    parser.add_argument("--keep", action="store_true", help="keep the last run's results of the other methods")
     options = parser.parse_args()
     runs = options.runs or (3 if options.quick else 10)
     methods = [name for name in options.methods.split(",") if hasattr(knoll, name)]
@@ -124,25 +126,29 @@ def main() -> None:
         f"{len(sets)} datasets, {runs} runs of {', '.join(methods)}:", ", ".join(name for name, *_ in sets), flush=True
     )
     other = Diffprivlib.install() if options.diffprivlib else None
+    stem = "kmeans" + "-quick" * options.quick + "-ball" * (options.bounds == "ball")
+    losses_file = RESULTS / f"{stem}-losses.json"
+    kept = json.loads(losses_file.read_text()) if options.keep else {}
     results = {}
     for name, X, k in track(sets, description="datasets"):
-        results[name] = losses(X, k, methods, runs, options.bounds)
+        results[name] = kept.get(name, {}) | losses(X, k, methods, runs, options.bounds)
         if other is not None:
             results[name][other.name] = other.losses(X, k, runs, EPSILONS)
         areas = {m: f"{auc(results[name][m]['losses'])[0]:.4g}" for m in methods}
         print(name, X.shape, k, f"non-private {results[name]['non-private']:.4g}", areas, flush=True)
-    shown = methods + ([other.name] if other is not None else [])
+    shown = [m for m in METHODS if all(m in found for found in results.values())]
+    shown += [other.name] if other is not None else []
     flags = [f"--runs {runs}"] + ["--quick"] * options.quick + ["--diffprivlib"] * options.diffprivlib
     flags += ["--bounds ball"] * (options.bounds == "ball") + [f"--data {options.data}"] * bool(options.data)
-    stem = "kmeans" + "-quick" * options.quick + "-ball" * (options.bounds == "ball")
+    flags += [f"--methods {options.methods}"] * (methods != list(METHODS)) + ["--keep"] * options.keep
     write(stem, f'make bench-kmeans ARGS="{" ".join(flags)}"', summary(results, shown))
-    (RESULTS / f"{stem}-losses.json").write_text(json.dumps(results) + "\n")
+    losses_file.write_text(json.dumps(results) + "\n")
     draw(results, shown, RESULTS / f"{stem}.png")
     report(results)
     if options.bounds == "ball":
         return
     print("loss against k, and vote splitting ...", flush=True)
-    loss_against_k(RESULTS / f"{stem}-loss-k.png", methods, 1 if options.quick else 3)
+    loss_against_k(RESULTS / f"{stem}-loss-k.png", shown, 1 if options.quick else 3)
     vote_splitting(RESULTS / f"{stem}-vote-splitting.png")
 
 

@@ -6,21 +6,25 @@ import numpy as np
 from sklearn.cluster import KMeans as NonprivateKMeans
 from threadpoolctl import threadpool_limits
 
+from knoll.cluster.breathe import breathe
 from knoll.cluster.means import CellMeans
 from knoll.queries import Ball, Box, Projected
 
 
 def weighted_kmeans(
-    points: np.ndarray, weights: np.ndarray, k: int, rng: np.random.RandomState, *, restarts: int = 3
+    points: np.ndarray, weights: np.ndarray, k: int, rng: np.random.RandomState, *, restarts: int | None = 3
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return k centres of weighted points and the label of each point. Points of no weight are ignored.
 
-    With fewer than k points of weight, the others are centres of their own, as they are.
+    With fewer than k points of weight, the others are centres of their own, as they are. Without restarts, k-means
+    breathes.
     """
     heavy = np.flatnonzero(weights > 0)
     if len(np.unique(points[heavy], axis=0)) <= k:
         order = np.argsort(-weights, kind="stable")[:k]
         centres = points[np.resize(order, k)]
+    elif restarts is None:
+        centres = breathe(points[heavy], weights[heavy], k, rng).cluster_centers_
     else:
         start = NonprivateKMeans(k, n_init=min(restarts, max(1, 1000 // k)), random_state=rng)
         with threadpool_limits(1):

@@ -20,7 +20,7 @@ from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.choose import GUESS, Choice, choose_k
 from knoll.cluster.means import CellMeans
 from knoll.cluster.moment_tree import Leaf, grow, release_root
-from knoll.cluster.refine import Centres, affordable_steps, refine, solve, spare_centres, synthetic_points
+from knoll.cluster.refine import Centres, affordable_steps, rays, refine, solve, spare_centres, synthetic_points
 from knoll.cluster.shape import effective, ellipsoid
 from knoll.estimator import Room, documented
 from knoll.privacy import Curator, Shares
@@ -118,7 +118,7 @@ class KMeans(PrivateCenters):
         k = choice.k
         self.n_clusters_confidence_ = choice.confidence
         steps = affordable_steps(curator, frame, root, k, whole)
-        centres = solve(*synthetic_points(leaves, seed, k, rng), k, rng, spare_centres(k, steps))
+        centres = solve(*synthetic_points(leaves, seed, k, rng), k, rng, spare_centres(k, steps), rays(k))
         if rotation is not None:
             centres = rotation.lift(centres, root)
         found = refine(curator, curator.share_left, steps, frame, centres, k, (root.lower[0], root.upper[0]))

@@ -31,7 +31,7 @@ from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.coreset import drawn_to, keep_top_mass, levy_flights, uniform_points, vote_means, weighted_kmeans
 from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset
 from knoll.cluster.moment_tree import Leaf, release_root
-from knoll.cluster.refine import Centres, affordable_steps, refine, star, with_variances
+from knoll.cluster.refine import Centres, affordable_steps, rays, refine, solve, spare_centres, star, with_variances
 from knoll.estimator import Room, documented
 from knoll.privacy import Curator
 from knoll.queries import (
@@ -54,7 +54,7 @@ MOST_CANDIDATES = 50_000
 MOST_EPSILON = 4.0  # the paper's steps grow with epsilon up to here, as far as it tried
 COUNT_SHARE, LIFT_SHARE = 0.02, 0.2  # the paper's preset: the count, the lift; votes get the rest
 FIRST_SHARE, VOTES_SHARE = 0.1, 0.3  # the default: the shape of everything, the votes; the last steps get the rest
-MOST_VARIATIONS, MOST_VOTES = 40, 8
+MOST_VARIATIONS, MOST_VOTES = 15, 8
 MOST_ELECTED = 10_000  # candidates of the default: weighted k-means on more takes longer than it is worth
 VOTE_NOISE = 30.0  # one step of voting for each multiple of this by which a cluster exceeds a vote's noise
 
@@ -148,7 +148,7 @@ class PEMeans(PrivateCenters):
         for _ in range(steps):
             votes = curator.release(NearestVotes(candidates(population, low, scales)), share / steps)
             noise = float(votes.stderr.max())
-            found = elect(population, keep_top_mass(votes.value, n), k, scales, noise, rng)
+            found = elect(population, keep_top_mass(votes.value, n), k, scales, noise, rng, restarts=3)
             if np.square(found.votes).sum() < n * noise**2:
                 variations = max(4, variations // 2)
             flights = STEP * low.half * levy_flights((k, variations, d), rng)
@@ -163,15 +163,19 @@ class PEMeans(PrivateCenters):
         curator, domain, whole = room.curator, room.domain, room.curator.share_left
         frame = Frame(domain, room.scales)
         root = release_root(curator, FIRST_SHARE * whole, frame, longest_record(domain, room.scales))
+        steps = affordable_steps(curator, frame, root, k, whole)
+        spare = spare_centres(k, steps)
         if isinstance(low, Projected):
             shape, scales = (low.matrix @ root.mean[0], np.square(low.matrix) @ root.variance[0]), None
             found = vote(curator, VOTES_SHARE * whole, low, scales, k, float(root.count[0]), shape, rng)
-            centres = lift(found, low, root)
+            centres = lift(solve(*found.points(k), k, rng, spare), low, root)
         else:
             shape, scales = (frame.outside(root.mean[0]), root.variance[0] * room.scales**2), room.scales
             found = vote(curator, VOTES_SHARE * whole, low, scales, k, float(root.count[0]), shape, rng)
-            centres = found.with_unseen(frame.outside(star(root, k, rng)), scales, rng).centres(frame)
-        steps = affordable_steps(curator, frame, root, k, whole)
+            points, votes = found.points(k)
+            points = np.vstack([(points - domain.centre) / room.scales, star(root, k, rng)])
+            votes = np.concatenate([votes, np.full(rays(k), found.noise / rays(k))])
+            centres = solve(points, votes, k, rng, spare, rays(k))
         refined = refine(curator, curator.share_left, steps, frame, centres, k, (-frame.half, frame.half))
         at = domain.clip(frame.outside(refined.centres))
         return replace(refined, centres=at, stderr=refined.stderr * room.scales)
@@ -214,10 +218,11 @@ def elect(
     scales: np.ndarray | None,
     noise: float,
     rng: np.random.RandomState,
+    restarts: int | None = None,
 ) -> "Found":
     """Run weighted k-means on a population, in the metric of the scales."""
     unit = np.ones(population.shape[1]) if scales is None else scales
-    centres, labels = weighted_kmeans(population / unit, votes, k, rng)
+    centres, labels = weighted_kmeans(population / unit, votes, k, rng, restarts=restarts)
     return Found(population, votes, labels, centres * unit, noise)
 
 
@@ -235,11 +240,10 @@ class Found:
         """The centres as they are."""
         return vote_means(self.population, self.labels, self.votes, self.noise, self.at)
 
-    def with_unseen(self, points: np.ndarray, scales: np.ndarray, rng: np.random.RandomState) -> "Found":
-        """Elect again with one vote's noise spread over some points: records too few to be seen may be there."""
-        population = np.vstack([self.population, points])
-        votes = np.concatenate([self.votes, np.full(len(points), self.noise / len(points))])
-        return elect(population, votes, len(self.at), scales, self.noise, rng)
+    def points(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The points with votes, or if these are few all of them; and their votes."""
+        kept = self.votes > 0 if (self.votes > 0).sum() > 2 * k else np.ones(len(self.votes), dtype=bool)
+        return self.population[kept], np.maximum(self.votes[kept], 1e-3)
 
     def sizes(self) -> np.ndarray:
         """Votes of each centre's points."""
@@ -249,20 +253,14 @@ class Found:
         """Variance of each centre's points, per column."""
         return with_variances(self.at, self.population, self.votes, self.labels).variance
 
-    def centres(self, frame: Frame) -> Centres:
-        """The centres with their weights and variances, in a frame: what the steps need to clip by."""
-        points = (self.population - frame.domain.centre) / frame.scales
-        return with_variances((self.at - frame.domain.centre) / frame.scales, points, self.votes, self.labels)
 
-
-def lift(found: Found, low: Projected, root: Leaf) -> Centres:
+def lift(inside: Centres, low: Projected, root: Leaf) -> Centres:
     """Give projected centres the other directions: the mean of everything.
 
     The projection is onto orthogonal directions, so that a record's nearest centre stays the same. Of the variance of
     everything, a cluster has the part that it has in the projection.
     """
-    inside = with_variances(found.at, found.population, found.votes, found.labels)
     mean, variance = root.mean[0], root.variance[0]
-    at = mean + (found.at - low.matrix @ mean) @ low.matrix
+    at = mean + (inside.at - low.matrix @ mean) @ low.matrix
     part = inside.variance.sum(axis=1, keepdims=True) / (np.square(low.matrix) @ variance).sum()
     return Centres(at, np.minimum(part, 1.0) * variance, inside.weight, inside.error)

@@ -68,11 +68,13 @@ def rays(k: int) -> int:
     return max(4 * k, 64)
 
 
-def solve(points: np.ndarray, weights: np.ndarray, k: int, rng: np.random.RandomState, spare: int = 0) -> Centres:
-    """Run weighted k-means on released points and a star; then add spare centres where they gain most, off the star."""
+def solve(
+    points: np.ndarray, weights: np.ndarray, k: int, rng: np.random.RandomState, spare: int = 0, unseen: int = 0
+) -> Centres:
+    """Run weighted k-means on released points, the last of them `unseen`; add spare centres where they gain most."""
     fitted = breathe(points, weights, k, rng)
     if spare:
-        seen = np.where(np.arange(len(points)) < len(points) - rays(k), weights, 0.0)
+        seen = np.where(np.arange(len(points)) < len(points) - unseen, weights, 0.0)
         start = with_more(points, seen, fitted.cluster_centers_, spare, rng)
         fitted = lloyd(points, weights, start, SPARE_STEPS)
     return with_variances(fitted.cluster_centers_, points, weights, fitted.labels_)

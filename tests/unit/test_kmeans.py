@@ -6,7 +6,10 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
 import knoll
+from knoll.cluster.breathe import breathe
 from knoll.cluster.kmeans import without_noise
+from knoll.cluster.refine import Centres, averaged, fused
+from knoll.cluster.shape import Shapes
 from knoll.testing import zero_noise
 
 
@@ -23,6 +26,44 @@ def ratio(X, k, *, average=np.mean, runs=3, **kw):
 def test_near_the_non_private_loss_at_300_records_a_cluster(d, k, limit):
     X, _ = make_blobs(300 * k, d, centers=k, cluster_std=1.5, random_state=d)
     assert ratio(X, k, epsilon=1.0, delta=len(X) ** -1.1) < limit  # the delta of the PE-means benchmark
+
+
+def test_many_clusters_in_many_columns_are_not_missed():
+    X, _ = make_blobs(300 * 40, 32, centers=40, cluster_std=1.5, random_state=1)
+    assert ratio(X, 40, average=np.median, runs=7, epsilon=1.0, delta=len(X) ** -1.1) < 1.15
+
+
+def test_k_means_that_breathes_finds_what_restarts_miss():
+    X, _, centres = make_blobs(6000, 12, centers=60, random_state=2, return_centers=True)
+    weights = np.random.default_rng(0).uniform(0.5, 1.5, len(X))
+    best = KMeans(60, init=centres, n_init=1).fit(X, sample_weight=weights).inertia_
+    found = breathe(X, weights, 60, np.random.RandomState(0))
+    assert found.inertia_ < 1.001 * best
+    assert KMeans(60, n_init=3, random_state=0).fit(X, sample_weight=weights).inertia_ > 1.01 * best
+
+
+def test_spare_centres_are_merged_where_it_costs_least():
+    at = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0], [10.5, 0.0]])
+    found = fused(Centres(at, np.ones((4, 2)), np.array([100.0, 50.0, 100.0, 150.0]), np.zeros(4)), 3)
+    assert found.at == pytest.approx(np.array([[0.0, 0.0], [10.375, 0.0], [0.0, 10.0]]))
+    assert found.weight == pytest.approx([100.0, 200.0, 100.0])
+    assert found.variance[1] == pytest.approx([1 + 0.25 * 0.75 * 0.25, 1.0])
+
+
+def test_what_a_merge_costs_is_not_what_noise_makes_of_it():
+    at, error = np.array([[0.0], [4.0], [9.0]]), np.array([0.0, 0.0, 20.0])
+    pair = Centres(at, np.ones((3, 1)), np.full(3, 100.0), error)
+    assert fused(pair, 2).at[:, 0] == pytest.approx([0.0, 6.5])  # 25 - 20 is less than 16
+
+
+def test_counts_are_averaged_over_steps():
+    seen = Shapes(np.array([120.0, -30.0]), *(np.zeros((2, 1)),) * 2, 20.0, *(np.zeros((2, 1)),) * 2)
+    count, doubt = averaged(np.array([100.0, 10.0]), np.inf, seen)
+    assert (count == seen.count).all()
+    assert doubt == pytest.approx([400.0, 400.0])
+    count, doubt = averaged(np.array([100.0, 10.0]), np.full(2, 300.0), seen)
+    assert count == pytest.approx([110.0, 10 - 40 * 301 / 701])
+    assert doubt == pytest.approx([200.0, 400 * 301 / 701])
 
 
 def test_heavy_tails_and_uneven_clusters(rng):

@@ -54,7 +54,7 @@ MOST_CANDIDATES = 50_000
 MOST_EPSILON = 4.0  # the paper's steps grow with epsilon up to here, as far as it tried
 COUNT_SHARE, LIFT_SHARE = 0.02, 0.2  # the paper's preset: the count, the lift; votes get the rest
 FIRST_SHARE, VOTES_SHARE = 0.1, 0.3  # the default: the shape of everything, the votes; the last steps get the rest
-MOST_VARIATIONS, MOST_VOTES = 15, 8
+MOST_VARIATIONS, MOST_VOTES = 40, 8
 MOST_ELECTED = 10_000  # candidates of the default: weighted k-means on more takes longer than it is worth
 VOTE_NOISE = 30.0  # one step of voting for each multiple of this by which a cluster exceeds a vote's noise
 

@@ -269,8 +269,9 @@ def test_the_ends_of_the_response_make_no_curve():
 
 def test_no_curve_is_drawn_in_noise():
     x, y = branches(200)
-    model = knoll.ModalRegression(epsilon=0.05, bounds=([0, -2], [1, 5]), random_state=0).fit(x, y)
-    assert len(model.curves(50).y) < 10
+    model = knoll.ModalRegression(epsilon=0.05, bounds=([0, -2], [1, 5]), random_state=0)
+    drawn = [len(model.fit(x, y).curves(50).y) for _ in range(7)]  # with some chance noise looks like a curve
+    assert np.median(drawn) < 10
     assert np.isfinite(model.predict(x)).all()
 
 

@@ -15,10 +15,10 @@ STEPS = 10
 LEAST_GAIN = 1e-5
 
 
+@threadpool_limits.wrap(limits=1)
 def breathe(points: np.ndarray, weights: np.ndarray, k: int, rng: np.random.RandomState) -> NonprivateKMeans:
     """Return weighted k-means fitted to more than k points."""
-    with threadpool_limits(1):
-        best = NonprivateKMeans(k, n_init=1, random_state=rng).fit(points, sample_weight=weights)
+    best = NonprivateKMeans(k, n_init=1, random_state=rng).fit(points, sample_weight=weights)
     extra = min(EXTRA, k - 1, len(points) - k)
     for _ in range(MOST_BREATHS):
         if extra < 1:
@@ -36,8 +36,7 @@ def breathe(points: np.ndarray, weights: np.ndarray, k: int, rng: np.random.Rand
 
 def lloyd(points: np.ndarray, weights: np.ndarray, centres: np.ndarray, steps: int) -> NonprivateKMeans:
     """Return weighted k-means after some steps from these centres."""
-    with threadpool_limits(1):
-        return NonprivateKMeans(len(centres), init=centres, n_init=1, max_iter=steps).fit(points, sample_weight=weights)
+    return NonprivateKMeans(len(centres), init=centres, n_init=1, max_iter=steps).fit(points, sample_weight=weights)
 
 
 def with_more(

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from knoll.cluster.breathe import breathe, lloyd, merge_costs, with_more
 from knoll.cluster.means import CellMeans
@@ -68,6 +69,7 @@ def rays(k: int) -> int:
     return max(4 * k, 64)
 
 
+@threadpool_limits.wrap(limits=1)
 def solve(
     points: np.ndarray, weights: np.ndarray, k: int, rng: np.random.RandomState, spare: int = 0, unseen: int = 0
 ) -> Centres:

@@ -54,6 +54,7 @@ MOST_EPSILON = 4.0  # the paper's steps grow with epsilon up to here, as far as 
 COUNT_SHARE, LIFT_SHARE = 0.02, 0.2  # the paper's preset: the count, the lift; votes get the rest
 FIRST_SHARE, VOTES_SHARE = 0.1, 0.3  # the default: the shape of everything, the votes; the last steps get the rest
 MOST_VARIATIONS, MOST_VOTES = 40, 8
+ELECTIONS = 3  # after one that elects noise its votes are left out
 MOST_ELECTED = 10_000  # candidates of the default: weighted k-means on more takes longer than it is worth
 VOTE_NOISE = 30.0  # one step of voting for each multiple of this by which a cluster exceeds a vote's noise
 
@@ -171,7 +172,14 @@ def vote(
     def ask(cells: Nearest | TwoLevel, expected: np.ndarray) -> Found:
         votes = curator.release(NearestVotes(cells), share / steps)
         noise = float(votes.stderr.max())
-        return elect(cells.centres, keep_top_mass(drawn_to(expected, votes.value, noise), n), k, scales, noise, rng)
+        kept = keep_top_mass(drawn_to(expected, votes.value, noise), n)
+        for _ in range(ELECTIONS):
+            found = elect(cells.centres, kept, k, scales, noise, rng)
+            seen = found.means().seen
+            if seen.all() or not seen.any():
+                break
+            kept = np.where(seen[found.labels], kept, 0.0)
+        return found
 
     mean, variance = shape
     population = domain.clip(mean + np.sqrt(variance) * rng.standard_normal((k * (variations + 1), d)))

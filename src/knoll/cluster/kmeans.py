@@ -19,13 +19,23 @@ from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.choose import GUESS, Choice, choose_k
 from knoll.cluster.means import CellMeans
 from knoll.cluster.moment_tree import Leaf, grow, release_root
-from knoll.cluster.refine import Centres, affordable_steps, rays, refine, solve, spare_centres, synthetic_points
+from knoll.cluster.refine import (
+    KEEP_NOISE,
+    Centres,
+    affordable_steps,
+    rays,
+    refine,
+    solve,
+    spare_centres,
+    synthetic_points,
+)
 from knoll.cluster.shape import effective, ellipsoid
 from knoll.estimator import Room, declared
 from knoll.privacy import Curator, Shares
 from knoll.queries import Frame, Projected, ScatterMatrix, longest_record
 
 ROTATE_FROM, MOST_AXES = 12, 12  # rotate if the bounds have so many effective dimensions; axes kept for the search
+ROTATED_HEDGE = 1.0  # less than elsewhere: walls along rotated axes are far beyond where records can be
 MOST_ROTATED = 400  # columns up to which a scatter matrix is released: it has d (d + 1) / 2 entries
 
 
@@ -92,7 +102,9 @@ class KMeans(PrivateCenters):
         k = choice.k
         self.n_clusters_confidence_ = choice.confidence
         steps = affordable_steps(curator, frame, root, k, whole)
-        centres = solve(*synthetic_points(leaves, seed, k, rng), k, rng, spare_centres(k, steps), rays(k))
+        hedge = KEEP_NOISE if rotation is None else ROTATED_HEDGE
+        points = synthetic_points(leaves, seed, k, rng, hedge)
+        centres = solve(*points, k, rng, spare_centres(k, steps), rays(k))
         if rotation is not None:
             centres = rotation.lift(centres, root)
         found = refine(curator, curator.share_left, steps, frame, centres, k, (root.lower[0], root.upper[0]))

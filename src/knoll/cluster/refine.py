@@ -35,10 +35,13 @@ class Centres:
     error: np.ndarray
 
 
-def synthetic_points(leaves: Leaf, root: Leaf, k: int, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
+def synthetic_points(
+    leaves: Leaf, root: Leaf, k: int, rng: np.random.RandomState, hedge: float = KEEP_NOISE
+) -> tuple[np.ndarray, np.ndarray]:
     """Return weighted points: Gaussian samples of the leaves, and a faint star over the bounds.
 
-    The star has the mass that a leaf must exceed to be kept: records too few to be seen may be anywhere.
+    The star has the mass of `hedge` standard errors of a count, by default what a leaf must exceed to be kept: records
+    too few to be seen may be anywhere.
     """
     sd = np.sqrt(leaves.count_variance)
     keep = leaves.count > KEEP_NOISE * sd
@@ -48,7 +51,7 @@ def synthetic_points(leaves: Leaf, root: Leaf, k: int, rng: np.random.RandomStat
     normal = rng.standard_normal((times, m, d))
     points = np.clip(kept.mean + np.sqrt(kept.variance) * (normal - normal.mean(axis=0)), kept.lower, kept.upper)
     unseen = star(root, k, rng)
-    mass = KEEP_NOISE * np.median(sd)
+    mass = hedge * np.median(sd)
     weights = np.concatenate(
         [np.tile(np.maximum(kept.count, 1e-3) / times, times), np.full(len(unseen), mass / len(unseen))]
     )

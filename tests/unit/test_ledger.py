@@ -140,7 +140,7 @@ def test_two_hundred_kills_leave_no_release_unrecorded(tmp_path):
             drawn += len(chunk)
         os.close(read)
     recorded = FileLedger(path).spend("d").releases
-    assert drawn >= 100  # the children did work
+    assert drawn > 100  # the children did work
     assert drawn <= recorded <= drawn + 200  # at most one wasted entry a kill
 
 

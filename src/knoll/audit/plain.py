@@ -10,7 +10,7 @@ from knoll.audit.evidence import Guarantee
 from knoll.audit.pairs import Pair
 from knoll.engines import ArrayEngine
 from knoll.privacy import Budget, Curator, Relation
-from knoll.privacy.curator import Answerable
+from knoll.privacy.asked import Answerable
 from knoll.privacy.noise import Law, NoiseSource, WordNoise, noise_source
 
 

@@ -24,35 +24,18 @@ from contextlib import contextmanager
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from knoll.privacy.accounting import Cost
+from knoll.privacy.asked import Answerable, Floats, Integers, Summable
 from knoll.privacy.budget import Budget
 from knoll.privacy.errors import BudgetExceededError, PrivacyError
 from knoll.privacy.ledger import UNNAMED, Ledger, MemoryLedger, line_now
 from knoll.privacy.noise import MAX_SCALE, NoiseSource, charge, noise_source, standard_deviation
-from knoll.privacy.parts import InPart, Summable
+from knoll.privacy.parts import InPart
 from knoll.privacy.relation import Record, Relation, Unit
 from knoll.privacy.released import Entry, Privacy, Released, compose, recheck
 
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 _ROUNDING = 1e-9  # on a sum of shares: ten times 0.1 is not quite one
-
-
-class Answerable(Protocol):
-    """What the door needs to know of a query; `knoll.queries.Query` implements it."""
-
-    name: str
-    shape: tuple[int, ...]
-    weights: Integers
-    step: Floats
-    touched: int
-    largest: int
-
-    def sensitivity(self, relation: Relation, norm: int) -> float:
-        """Return the largest change of the weighted total between neighbours."""
-        ...
 
 
 class Rows(Protocol):

@@ -4,35 +4,13 @@ A record's part is a keyed hash of its values: a function of the record and of a
 other records come or go, and no record is in two parts. The key need not be secret: the guarantee holds for each.
 """
 
-from typing import Protocol
-
 import numpy as np
 import numpy.typing as npt
 
+from knoll.privacy.asked import Floats, Integers, Summable
 from knoll.privacy.relation import Relation
 
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Words = npt.NDArray[np.uint64]
-
-
-class Summable(Protocol):
-    """What a part needs to know of a query; `knoll.queries.Query` implements it."""
-
-    name: str
-    shape: tuple[int, ...]
-    weights: Integers
-    step: Floats
-    touched: int
-    largest: int
-
-    def summarise(self, block: Floats) -> Integers:
-        """Return the exact total over a block of records."""
-        ...
-
-    def sensitivity(self, relation: Relation, norm: int) -> float:
-        """Return the largest change of the weighted total between neighbours."""
-        ...
 
 
 class InPart:

@@ -104,7 +104,7 @@ def test_no_pair_costs_more_than_declared_and_nothing_leaks(name, relation):
             cost = run.epsilon + epsilon_for(math.sqrt(run.mu_squared), delta)
             assert cost <= epsilon, pair.name
             highest = max(highest, cost / epsilon)
-    assert highest > 0.3  # the pairs do hurt
+    assert highest > 0.2  # the pairs do hurt (least where bounds are bought: bad ones leave their own quarter)
 
 
 @pytest.mark.parametrize("name", ["KMeans", "Lloyd", "HardEMGaussianMixture"])

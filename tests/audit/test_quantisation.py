@@ -1,6 +1,7 @@
 """Neighbours for whom rounding to the grid adds to the sensitivity, found by looking for them."""
 
 import numpy as np
+import pytest
 
 from knoll.privacy import Relation
 from knoll.privacy.entropy import secure_words
@@ -43,5 +44,6 @@ def test_cut_products_are_covered_and_would_not_be_without_their_term():
     assert reached > fine * 25 / 3 * (1 + 2.0**-20)  # so the proof needs the term
 
 
+@pytest.mark.fresh_noise
 def test_no_two_draws_share_a_key():
     assert not np.array_equal(secure_words(4), secure_words(4))

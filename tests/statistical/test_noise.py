@@ -198,6 +198,7 @@ def test_words_are_aes_in_counter_mode():
     assert keyed_words(0)(2).astype("<u8").tobytes().hex() == "66e94bd4ef8a2c3b884cfa59ca342b2e"
 
 
+@pytest.mark.fresh_noise
 def test_every_call_has_a_fresh_key():
     assert not set(secure_words(64).tolist()) & set(secure_words(64).tolist())
     assert noise.gaussian(1e9, 20).tolist() != noise.gaussian(1e9, 20).tolist()

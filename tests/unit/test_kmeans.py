@@ -10,6 +10,7 @@ from knoll.cluster.breathe import breathe
 from knoll.cluster.kmeans import without_noise
 from knoll.cluster.refine import Centres, averaged, fused
 from knoll.cluster.shape import Shapes
+from knoll.cluster.ward import ward
 from knoll.testing import zero_noise
 
 
@@ -48,6 +49,25 @@ def test_spare_centres_are_merged_where_it_costs_least():
     assert found.at == pytest.approx(np.array([[0.0, 0.0], [10.375, 0.0], [0.0, 10.0]]))
     assert found.weight == pytest.approx([100.0, 200.0, 100.0])
     assert found.variance[1] == pytest.approx([1 + 0.25 * 0.75 * 0.25, 1.0])
+
+
+def test_groups_of_centres_are_those_of_plain_agglomeration():
+    rng = np.random.default_rng(0)
+    at, weight = rng.normal(size=(40, 3)), rng.uniform(0.1, 5, 40)
+    groups = [[i] for i in range(40)]
+
+    def loss(rows):
+        return (weight[rows, None] * (at[rows] - np.average(at[rows], axis=0, weights=weight[rows])) ** 2).sum()
+
+    while len(groups) > 7:
+        pairs = [(a, b) for a in range(len(groups)) for b in range(a)]
+        costs = [loss(groups[a] + groups[b]) - loss(groups[a]) - loss(groups[b]) for a, b in pairs]
+        a, b = pairs[int(np.argmin(costs))]
+        groups[b] += groups.pop(a)
+    found = ward(at, weight, 7)
+    assert {frozenset(np.flatnonzero(row)) for row in found} == {frozenset(rows) for rows in groups}
+    expected = sorted(np.average(at[rows], axis=0, weights=weight[rows])[0] for rows in groups)
+    assert np.sort((found @ at)[:, 0]) == pytest.approx(expected)
 
 
 def test_what_a_merge_costs_is_not_what_noise_makes_of_it():

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from knoll.cluster.breathe import breathe, lloyd, merge_costs, with_more
+from knoll.cluster.breathe import breathe, lloyd, with_more
 from knoll.cluster.means import CellMeans
 from knoll.cluster.moment_tree import HALF_MEAN, HALF_VARIANCE, Leaf
 from knoll.cluster.shape import Asking, Shapes, effective, ellipsoid
+from knoll.cluster.ward import Joins, ward
 from knoll.privacy import Curator
 from knoll.queries import Frame, Nearest
 
@@ -20,6 +21,7 @@ KEEP_NOISE = 2.0  # leaves below this many standard errors are left out of the s
 CHANGE = 0.1  # of a cell's count, from step to step
 UNKNOWN = math.inf
 SWAP = 1.3  # swap centres if the split gains this many times what the merge costs
+MOST_SWAPPED = 2000
 SPARE, SPARE_STEPS = 5, 3  # one spare centre for so many, settled by so many steps on released points
 MAX_BOOST = 4.0
 STEPS, MOST_STEPS = 0.3, 10
@@ -81,7 +83,7 @@ def solve(
     fitted = breathe(points, weights, k, rng)
     if spare:
         seen = np.where(np.arange(len(points)) < len(points) - unseen, weights, 0.0)
-        start = with_more(points, seen, fitted.cluster_centers_, spare, rng)
+        start = with_more(points, seen, fitted, spare, rng)
         fitted = lloyd(points, weights, start, SPARE_STEPS)
     return with_variances(fitted.cluster_centers_, points, weights, fitted.labels_)
 
@@ -157,12 +159,10 @@ def averaged(count: np.ndarray, doubt: np.ndarray | float, seen: Shapes) -> tupl
 
 def fused(centres: Centres, k: int) -> Centres:
     """Merge the pairs of centres that cost least (Ward), until k are left."""
-    while len(centres.at) > k:
-        cost = merge_costs(centres.at, centres.weight, centres.error)
-        i, j = np.unravel_index(cost.argmin(), cost.shape)
-        merge(centres, int(i), int(j))
-        centres = Centres(*(np.delete(values, j, axis=0) for values in vars(centres).values()))
-    return centres
+    part = ward(centres.at, centres.weight, k, centres.error)
+    at, group = part @ centres.at, part.argmax(axis=0)
+    variance = part @ (centres.variance + np.square(centres.at - at[group]))
+    return Centres(at, variance, np.bincount(group, centres.weight), part**2 @ centres.error)
 
 
 def merge(centres: Centres, i: int, j: int) -> None:
@@ -192,15 +192,17 @@ def boost(mult: float, moved: np.ndarray, last: np.ndarray, spread: np.ndarray, 
 def swap(centres: Centres, visible: np.ndarray, last: np.ndarray) -> None:
     """While it gains clearly: merge the cheapest pair of centres and split the widest cell (released values only)."""
     at, variance, weight, error = vars(centres).values()
-    for _ in range(max(1, len(at) // 10) if 2 < len(at) <= 2000 else 0):
+    if not 2 < len(at) <= MOST_SWAPPED:
+        return
+    joins = Joins(at, weight, error)
+    for _ in range(max(1, len(at) // 10)):
         gain = np.where(visible, HALF_MEAN**2 * weight * variance.max(axis=1), 0.0)
         wide = int(gain.argmax())
-        cost = merge_costs(at, weight, error)
-        cost[wide] = cost[:, wide] = np.inf
-        i, j = np.unravel_index(cost.argmin(), cost.shape)
-        if not gain[wide] > SWAP * cost[i, j]:
+        joins.cost[wide] = joins.cost[:, wide] = np.inf
+        i, j = joins.cheapest()
+        if not gain[wide] > SWAP * joins.cost[i, j]:
             return
-        merge(centres, int(i), int(j))
+        merge(centres, i, j)
         axis = int(variance[wide].argmax())
         s = math.sqrt(variance[wide, axis])
         at[j] = at[wide]
@@ -210,6 +212,7 @@ def swap(centres: Centres, visible: np.ndarray, last: np.ndarray) -> None:
         variance[j], error[j] = variance[wide], error[wide]
         weight[wide] = weight[j] = weight[wide] / 2
         last[[wide, i, j]] = 0.0
+        joins.update(np.array([wide, i, j]))
 
 
 def affordable_steps(curator: Curator, frame: Frame, root: Leaf, k: int, whole: float) -> int:

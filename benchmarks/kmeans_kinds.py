@@ -40,6 +40,11 @@ def uneven(rng, k, d):
     return centres[label] + rng.normal(size=(len(label), d)) * np.linspace(0.5, 2.0, k)[label][:, None]
 
 
+def tight(rng, k, d):
+    centres, label = _centred(rng, k, d)
+    return centres[label] + 0.3 * rng.normal(size=(len(label), d))
+
+
 def heavy_tails(rng, k, d):
     centres, label = _centred(rng, k, d)
     return np.clip(centres[label] + rng.standard_t(3, size=(len(label), d)), -40, 40)
@@ -60,7 +65,7 @@ def many(rng, k, d):
     return blobs(rng, 5 * k, d)
 
 
-KINDS = {f.__name__: f for f in (blobs, anisotropic, uneven, heavy_tails, overlapping, noisy, many)}
+KINDS = {f.__name__: f for f in (blobs, anisotropic, uneven, tight, heavy_tails, overlapping, noisy, many)}
 
 
 def ratio(kind: str, d: int, k: int, run: int) -> float:

@@ -19,6 +19,7 @@ STEP_GROWTH = 1.2  # later steps get more budget
 POINTS = 8000
 KEEP_NOISE = 2.0  # leaves below this many standard errors are left out of the synthetic points
 CHANGE = 0.1  # of a cell's count, from step to step
+EMPTY = 0.2  # standard errors that a cell weighs in which no record is seen, at least
 UNKNOWN = math.inf
 SWAP = 1.3  # swap centres if the split gains this many times what the merge costs
 MOST_SWAPPED = 2000
@@ -131,7 +132,7 @@ def refine(
         cells = Nearest(frame.outside(centres.at), frame.domain, frame.scales)
         seen = STEP.ask(curator, part, cells, frame, centres.at, axes, radii)
         count, doubt = averaged(count, doubt, seen)
-        weight = np.maximum(count, np.sqrt(doubt))
+        weight = expected(count, doubt, k)
         n = np.maximum(seen.count, seen.count_sd)[:, None]
         moved, spread = seen.sums / n, (seen.sums_sd / n) ** 2
         mult = boost(mult, moved, last, spread, n) if last is not None else 1.0
@@ -155,6 +156,16 @@ def averaged(count: np.ndarray, doubt: np.ndarray | float, seen: Shapes) -> tupl
     """Return counts averaged over the steps by precision, and their variances, for cells that change a little."""
     gain = 1 / (1 + seen.count_sd**2 / (doubt + np.square(CHANGE * count)))
     return count + gain * (seen.count - count), gain * seen.count_sd**2
+
+
+def expected(count: np.ndarray, doubt: np.ndarray, k: int) -> np.ndarray:
+    """Return what cells weigh, from counts and their variances: counts drawn to the usual one, as noise asks.
+
+    A cell that seems empty is, if noise is small next to the usual count, and may give its centre away; else who knows.
+    """
+    usual = max(float(count.sum()), 1.0) / k
+    drawn = (np.maximum(count, 0.0) * usual**2 + usual * doubt) / (usual**2 + doubt)
+    return np.maximum(drawn, EMPTY * np.sqrt(doubt))
 
 
 def fused(centres: Centres, k: int) -> Centres:

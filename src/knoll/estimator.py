@@ -1,17 +1,19 @@
-"""The one helper between scikit-learn's `fit(X)` and the door: X becomes rows behind a curator.
+"""The way from scikit-learn's `fit(X)` to the door, the same for every estimator: X becomes rows behind a curator.
 
-Every estimator calls `open_curator(self, X)` and then holds a curator, a public domain and column names; never a row.
+An estimator is handed a curator, a public domain and scales; never a row.
 """
 
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, dataclass_transform
+from typing import Any, Self, dataclass_transform
 
 import numpy as np
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from knoll import progress
 from knoll.bounds import PRIVATE, buy_bounds
 from knoll.privacy import Budget, Curator, DataError, PrivacyError, Record, Relation, User, open_ledger
 from knoll.privacy.errors import BoundsError
@@ -62,8 +64,8 @@ def declared(cls: type) -> type:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class FitParameters:
-    """The parameters of every fit through the door; `open_curator` reads them."""
+class PrivateFit:
+    """A fit through the door, and the parameters that all have. A method says what it checks and what it asks."""
 
     epsilon: float = 1.0
     delta: float = 1e-6
@@ -75,6 +77,34 @@ class FitParameters:
     ledger: Any = None
     random_state: Any = None
     verbose: bool = False
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit to records, within the budget.
+
+        Parameters
+        ----------
+        X : array, DataFrame, Arrow table, path or Source
+            The records: in memory, or a parquet, CSV or Arrow file or folder, which is streamed.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        rng = check_random_state(self.random_state)
+        with open_curator(self, X) as room, progress.shown(type(self).__name__, enabled=self.verbose):
+            self._fit(room, rng)
+            self.bounds_, self.privacy_ = room.domain, room.statement()
+        return self
+
+    def _check_parameters(self) -> None:
+        """Refuse bad parameters of the method's own, before any data is looked at."""
+        raise NotImplementedError
+
+    def _fit(self, room: "Room", rng: np.random.RandomState) -> None:
+        """Ask through the door, and publish what follows from the answers."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -92,7 +122,7 @@ class Room:
 
 
 @contextmanager
-def open_curator(estimator: Any, X: Any, *, public: tuple[str, ...] = ()) -> Iterator[Room]:
+def open_curator(estimator: Any, X: Any, *, public: tuple[str, ...] = ("the parameters",)) -> Iterator[Room]:
     """Validate parameters and data, and put the data behind a curator for the length of a fit.
 
     Spends nothing by itself, unless bounds are bought. The ledger reserves the budget of the fit until it ends.
@@ -100,7 +130,7 @@ def open_curator(estimator: Any, X: Any, *, public: tuple[str, ...] = ()) -> Ite
     Parameters
     ----------
     estimator : estimator
-        With `FitParameters`. Its `_budget_for(n_columns)`, if it has one, may promise more: a smaller budget.
+        With the parameters of `PrivateFit`. Its `_budget_for(n_columns)`, if any, may promise more: a smaller budget.
     X : array, frame, Arrow table, path or Source
         The records.
     public : tuple of str

@@ -1,16 +1,14 @@
-"""What every clusterer with centres shares: the way through `fit`, and what a fitted model can do."""
+"""What every clusterer with centres shares: what it publishes, and what a fitted model can do."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, clone
 from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from knoll import progress
 from knoll.cluster.means import MOST_CLUSTERS, CellMeans, check_count
-from knoll.estimator import FitParameters, Room, check_rows, label_rows, open_curator
+from knoll.estimator import PrivateFit, Room, check_rows, label_rows, open_curator
 
 CENTERS = """cluster_centers_ : array of shape (n_clusters, n_features)
         Released centres.
@@ -25,7 +23,7 @@ CENTERS = """cluster_centers_ : array of shape (n_clusters, n_features)
     """
 
 
-class PrivateCenters(FitParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Base of clusterers that release centres. A method implements `_search` and nothing else."""
 
     cluster_centers_: np.ndarray
@@ -37,47 +35,24 @@ class PrivateCenters(FitParameters, ClassNamePrefixFeaturesOutMixin, Transformer
         "scales_": "d",
     }  # fmt: skip
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Find centres.
-
-        Parameters
-        ----------
-        X : array, DataFrame, Arrow table, path or Source
-            The records: in memory, or a parquet, CSV or Arrow file or folder, which is streamed.
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        choosing = self.n_clusters is None and self._may_choose
-        k = None if choosing else check_count("n_clusters", self.n_clusters, MOST_CLUSTERS)
-        rng = check_random_state(self.random_state)
-        self._check_parameters()
-        with (
-            open_curator(self, X, public=("the parameters",)) as room,
-            progress.shown(type(self).__name__, enabled=self.verbose),
-        ):
-            means = self._search(room, k, rng)
-            self._publish(means, room)
-        return self
-
     def _check_parameters(self) -> None:
-        """Refuse bad parameters of the method's own, before any data is looked at."""
+        self._n_clusters()
+
+    def _n_clusters(self) -> int | None:
+        """Return the number of clusters, or None to choose it."""
+        choosing = self.n_clusters is None and self._may_choose
+        return None if choosing else check_count("n_clusters", self.n_clusters, MOST_CLUSTERS)
+
+    def _fit(self, room: Room, rng: np.random.RandomState) -> None:
+        means = self._search(room, self._n_clusters(), rng)
+        self.n_clusters_ = len(means.centres)
+        self.cluster_centers_, self.centers_stderr_ = means.centres, means.stderr
+        self.cluster_sizes_, self.cluster_sizes_stderr_ = np.maximum(means.counts, 0.0), means.counts_stderr
+        self.scales_ = room.scales
 
     def _search(self, room: Room, k: Any, rng: np.random.RandomState) -> CellMeans:
         """Find k centres through the door."""
         raise NotImplementedError
-
-    def _publish(self, means: CellMeans, room: Room) -> None:
-        """Set the fitted attributes, all of them post-processing of what was released."""
-        self.n_clusters_ = len(means.centres)
-        self.cluster_centers_ = means.centres
-        self.centers_stderr_ = means.stderr
-        self.cluster_sizes_ = np.maximum(means.counts, 0.0)
-        self.cluster_sizes_stderr_ = means.counts_stderr
-        self.bounds_, self.scales_ = room.domain, room.scales
-        self.privacy_ = room.statement()
 
     def _restore(self) -> None:
         """Complete a model that was read from a file; refuse one that could not have been fitted."""

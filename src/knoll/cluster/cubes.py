@@ -72,6 +72,7 @@ class Cubes(PrivateCenters):
     preset: str = "default"
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_preset(self.preset)
         check_count("max_depth", self.max_depth, 200)
         if self.projection is not None:

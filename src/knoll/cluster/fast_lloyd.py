@@ -75,6 +75,7 @@ class FastLloyd(PrivateCenters):
     preset: str = "default"
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_preset(self.preset)
         check_count("n_steps", self.n_steps, 1000)
         if not 0.0 < self.clip <= 100.0:

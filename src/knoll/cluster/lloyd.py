@@ -74,6 +74,7 @@ class Lloyd(PrivateCenters):
     preset: str = "default"
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_preset(self.preset)
         check_count("n_steps", self.n_steps, 1000)
 

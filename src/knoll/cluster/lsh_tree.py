@@ -69,6 +69,7 @@ class LSHTree(PrivateCenters):
     preset: str = "default"
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_preset(self.preset)
         check_count("max_depth", self.max_depth, 64)
 

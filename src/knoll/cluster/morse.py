@@ -116,6 +116,7 @@ class MorseClustering(PrivateCenters):
     }  # fmt: skip
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         if self.cut not in ("prominence", "persistence", "height"):
             raise PrivacyError(f'cut={self.cut!r} is not one of "prominence", "persistence", "height"')
         if self.assign not in ("component", "flow"):

@@ -100,6 +100,7 @@ class PEMeans(PrivateCenters):
     projection: int | None = None
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_preset(self.preset)
         if self.projection is not None:
             check_count("projection", self.projection, 10_000)

@@ -19,7 +19,7 @@ from knoll.estimator import check_rows, declared
 from knoll.local.clients import Client, Noisy, SquareWave, Unary, Waves, best_reach
 from knoll.local.reports import read_reports
 from knoll.local.server import fit_from_reports, public_guess, too_few
-from knoll.mixture.base import MOST_COMPONENTS, PrivateMixture, check_shape
+from knoll.mixture.base import PrivateMixture
 from knoll.privacy import BoundsError, Budget, DataError, Privacy, PrivacyError
 from knoll.privacy.released import Entry
 from knoll.queries import Box, domain_from
@@ -150,10 +150,10 @@ class LocalGaussianMixture(PrivateMixture):
         -------
         self
         """
-        self._check()
+        self._check_parameters()
         rows = check_rows(self, X, reset=True)
         client = self._client(rows.shape[1], getattr(self, "feature_names_in_", None))
-        return self._fit(client, client.reports(rows))
+        return self._fit_valid(client, client.reports(rows))
 
     def fit_reports(self, reports: Any, client: Client | None = None) -> Self:
         """Fit to reports alone.
@@ -169,20 +169,15 @@ class LocalGaussianMixture(PrivateMixture):
         -------
         self
         """
-        self._check()
+        self._check_parameters()
         client = self.client() if client is None else client
         if isinstance(reports, str | bytes | dict) or not hasattr(reports, "__iter__"):
             raise DataError("reports must be a list with one entry per respondent")
         self.n_features_in_ = len(client.lower)
-        return self._fit(client, reports)
+        return self._fit_valid(client, reports)
 
-    def _check(self) -> float:
-        if self.n_components is not None:
-            check_count("n_components", self.n_components, MOST_COMPONENTS)
-        return check_shape(self.covariance_type, self.covariance_floor)
-
-    def _fit(self, client: Client, reports: Any) -> Self:
-        floor = np.square(self._check() * client.box.half)
+    def _fit_valid(self, client: Client, reports: Any) -> Self:
+        floor = np.square(float(self.covariance_floor) * client.box.half)
         rng = check_random_state(self.random_state)
         valid, rejected = read_reports(client, reports)
         if too_few(client, valid):

@@ -1,15 +1,13 @@
-"""What every mixture shares: the way through `fit`, and what a fitted model can do."""
+"""What every mixture shares: what it publishes, and what a fitted model can do."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from knoll import progress
 from knoll.cluster.means import check_count
-from knoll.estimator import Room, check_rows, label_rows, open_curator
+from knoll.estimator import Room, check_rows, label_rows
 from knoll.mixture.mixture import Mixture
 from knoll.mixture.moments import PRODUCTS, Belief, Form, standard_errors
 from knoll.privacy import PrivacyError
@@ -46,36 +44,20 @@ class PrivateMixture(DensityMixin, BaseEstimator):
         "covariances_stderr_": "kdd", "shrinkage_": "k", "n_records_": "", "n_components_confidence_": "",
     }  # fmt: skip
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit a mixture.
-
-        Parameters
-        ----------
-        X : array, DataFrame, Arrow table, path or Source
-            The records: in memory, or a parquet, CSV or Arrow file or folder, which is streamed.
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        choosing = self.n_components is None and self._may_choose
-        k = None if choosing else check_count("n_components", self.n_components, MOST_COMPONENTS)
-        floor = check_shape(self.covariance_type, self.covariance_floor)
-        rng = check_random_state(self.random_state)
-        self._check_parameters()
-        with (
-            open_curator(self, X, public=("the parameters",)) as room,
-            progress.shown(type(self).__name__, enabled=self.verbose),
-        ):
-            self.n_components_confidence_ = 1.0
-            self._search(room, k, rng, Form.of(self.covariance_type, floor, room.domain, room.scales))
-            self.bounds_ = room.domain
-            self.privacy_ = room.statement()
-        return self
-
     def _check_parameters(self) -> None:
-        """Refuse bad parameters of the method's own, before any data is looked at."""
+        self._n_components()
+        check_shape(self.covariance_type, self.covariance_floor)
+
+    def _n_components(self) -> int | None:
+        """Return the number of components, or None to choose it."""
+        choosing = self.n_components is None and self._may_choose
+        return None if choosing else check_count("n_components", self.n_components, MOST_COMPONENTS)
+
+    def _fit(self, room: Room, rng: np.random.RandomState) -> None:
+        self.n_components_confidence_ = 1.0
+        floor = check_shape(self.covariance_type, self.covariance_floor)
+        form = Form.of(self.covariance_type, floor, room.domain, room.scales)
+        self._search(room, self._n_components(), rng, form)
 
     def _search(self, room: Room, k: Any, rng: np.random.RandomState, form: Form) -> None:
         """Find a mixture through the door, and publish it."""

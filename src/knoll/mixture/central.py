@@ -17,7 +17,7 @@ import numpy as np
 
 from knoll.cluster.means import cell_means
 from knoll.cluster.starts import packed_starts
-from knoll.estimator import FitParameters, Room, declared
+from knoll.estimator import PrivateFit, Room, declared
 from knoll.mixture.base import PrivateMixture
 from knoll.mixture.histogram import ROOT_SHARE, fit_histogram, noise_errors, release_histogram
 from knoll.mixture.mixture import Mixture
@@ -33,7 +33,7 @@ PAPER_KMEANS, PAPER_STEPS = 0.1, 2
 
 
 @declared
-class GaussianMixture(FitParameters, PrivateMixture):
+class GaussianMixture(PrivateMixture, PrivateFit):
     """A Gaussian mixture under differential privacy, with nothing to tune.
 
     Parameters
@@ -90,6 +90,7 @@ class GaussianMixture(FitParameters, PrivateMixture):
     _published = PrivateMixture._published | {"histogram_": "b", "histogram_edges_": "e"}
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         if self.preset not in ("default", "paper"):
             raise PrivacyError(f'preset={self.preset!r} is not one of "default", "paper"')
         if self.preset == "paper" and self.n_components is None:

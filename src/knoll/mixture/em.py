@@ -17,7 +17,7 @@ import numpy as np
 
 from knoll.cluster.means import check_count
 from knoll.cluster.starts import packed_starts
-from knoll.estimator import FitParameters, Room, declared
+from knoll.estimator import PrivateFit, Room, declared
 from knoll.mixture.base import PrivateMixture
 from knoll.mixture.mixture import Mixture
 from knoll.mixture.moments import Belief, Form, restricted, walk
@@ -38,7 +38,7 @@ STEPS = """n_components : int, default=1
 
 
 @declared
-class EMSteps(FitParameters, PrivateMixture):
+class EMSteps(PrivateMixture, PrivateFit):
     """Expectation-maximisation on released moments; how records are shared out is up to the method."""
 
     n_components: int = 1
@@ -51,6 +51,7 @@ class EMSteps(FitParameters, PrivateMixture):
     _soft: ClassVar = True
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_count("n_steps", self.n_steps, 1000)
         if self.start not in ("tree", "packed"):
             raise PrivacyError(f'start={self.start!r} is not one of "tree", "packed"')

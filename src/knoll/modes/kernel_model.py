@@ -1,15 +1,13 @@
 """What every estimator of this room shares: one release of a kernel sum, and its place in a fitted model."""
 
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from knoll import progress
-from knoll.estimator import FitParameters, Room, check_rows, open_curator
+from knoll.estimator import PrivateFit, Room, check_rows
 from knoll.modes.packing import PackedSeries, Series, pack, unpack
 from knoll.modes.release import Surroundings, check_bandwidth, release_series, rungs, surroundings
 from knoll.privacy import PrivacyError
@@ -17,37 +15,12 @@ from knoll.privacy import PrivacyError
 MOST_FEATURES = 2**17
 
 
-class KernelModel(FitParameters, PackedSeries, BaseEstimator):
+class KernelModel(PrivateFit, PackedSeries, BaseEstimator):
     """Base of estimators that release a kernel sum once. A method implements `_look`, which is post-processing."""
 
     _ATTRIBUTES = PackedSeries.ATTRIBUTES
     _published: ClassVar = {**PackedSeries.PUBLISHED, "scales_": "d"}
     _slope: ClassVar = False
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Release the kernel sum and look at it.
-
-        Parameters
-        ----------
-        X : array, DataFrame, Arrow table, path or Source
-            The records: in memory, or a parquet, CSV or Arrow file or folder, which is streamed.
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        rng = check_random_state(self.random_state)
-        self.__dict__.pop("series_", None)
-        with (
-            open_curator(self, X, public=("the parameters",)) as room,
-            progress.shown(type(self).__name__, enabled=self.verbose),
-        ):
-            self._fit(room, rng)
-            self.bounds_, self.scales_ = room.domain, room.scales
-            self.privacy_ = room.statement()
-        return self
 
     def _check_parameters(self) -> None:
         """Refuse bad parameters before any data is looked at."""
@@ -58,6 +31,7 @@ class KernelModel(FitParameters, PackedSeries, BaseEstimator):
 
     def _fit(self, room: Room, rng: np.random.RandomState) -> None:
         """Spend the budget on one kernel sum, then look at it."""
+        self.scales_ = room.scales
         around = surroundings(room, self)
         hs = self._rungs(room, around)
         curator, m = room.curator, 2 * self.n_frequencies

@@ -90,6 +90,7 @@ class ModeClustering(PrivateCenters):
     _published: ClassVar = {**PrivateCenters._published, "local_modes_": "md", "local_groups_": "m"}
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_bandwidth(self.bandwidth)
         check_chance(self.chance)
         if self.labels not in (BASIN, NEAREST):

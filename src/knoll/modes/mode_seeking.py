@@ -128,6 +128,7 @@ class ModeSeeking(KernelModel):
 
     def _fit(self, room: Room, rng: np.random.RandomState) -> None:
         self.__dict__.pop("landscape_", None)
+        self.scales_ = room.scales
         if self.release == ONCE:
             super()._fit(room, rng)
             return

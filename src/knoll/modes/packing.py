@@ -32,6 +32,7 @@ class PackedSeries:
 
 def pack(model: Any, series: Series, rungs: np.ndarray) -> None:
     """Set a model's attributes from a series."""
+    model.__dict__.pop("series_", None)
     model.bandwidth_, model.rungs_ = series.bandwidth.copy(), np.array(rungs, dtype=np.float64)
     model.count_, model.count_stderr_ = float(series.count), float(series.count_stderr)
     if isinstance(series, GridSeries):

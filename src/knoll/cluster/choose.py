@@ -29,17 +29,17 @@ class Choice:
     confidence: float
 
 
-def choose_k(leaves: Leaf, root: Leaf, rng: np.random.RandomState) -> Choice:
+def choose_k(leaves: Leaf, unseen: np.ndarray, rng: np.random.RandomState) -> Choice:
     """Return the number of clusters that released leaves suggest."""
-    best = _best_k(leaves, root, rng)
+    best = _best_k(leaves, unseen, rng)
     sd = np.sqrt(leaves.count_variance)
     redrawn = (replace(leaves, count=leaves.count + sd * rng.standard_normal(len(sd))) for _ in range(REDRAWS))
-    agree = sum(_best_k(again, root, rng) == best for again in redrawn)
+    agree = sum(_best_k(again, unseen, rng) == best for again in redrawn)
     return Choice(best, (1 + agree) / (1 + REDRAWS))
 
 
-def _best_k(leaves: Leaf, root: Leaf, rng: np.random.RandomState) -> int:
-    points, weights = synthetic_points(leaves, root, 1, rng)
+def _best_k(leaves: Leaf, unseen: np.ndarray, rng: np.random.RandomState) -> int:
+    points, weights = synthetic_points(leaves, unseen, rng)
     points, weights = points[weights > 0], weights[weights > 0]
     if len(points) > POINTS:
         picked = rng.choice(len(points), POINTS, p=weights / weights.sum())

@@ -20,13 +20,12 @@ from knoll.cluster.choose import GUESS, Choice, choose_k
 from knoll.cluster.means import CellMeans
 from knoll.cluster.moment_tree import Leaf, grow, release_root
 from knoll.cluster.refine import (
-    KEEP_NOISE,
     Centres,
     affordable_steps,
-    rays,
     refine,
     solve,
     spare_centres,
+    star,
     synthetic_points,
 )
 from knoll.cluster.shape import effective, ellipsoid
@@ -35,7 +34,6 @@ from knoll.privacy import Curator, Shares
 from knoll.queries import Frame, Projected, ScatterMatrix, longest_record
 
 ROTATE_FROM, MOST_AXES = 12, 12  # rotate if the bounds have so many effective dimensions; axes kept for the search
-ROTATED_HEDGE = 1.0  # less than elsewhere: walls along rotated axes are far beyond where records can be
 MOST_ROTATED = 400  # columns up to which a scatter matrix is released: it has d (d + 1) / 2 entries
 
 
@@ -91,20 +89,20 @@ class KMeans(PrivateCenters):
         curator, frame, shares = room.curator, Frame(room.domain, room.scales), KMeansShares()
         whole = curator.share_left
         root = release_root(curator, shares.root * whole, frame, longest_record(room.domain, room.scales))
-        rotation = None
+        everything, rotation = root, None
         if effective(frame.half) >= ROTATE_FROM and frame.n_columns <= MOST_ROTATED:
             rotation = principal_axes(curator, shares.axes * whole, frame, root)
             frame, root = rotation.frame(room), rotation.turn(root)
 
         search, seed = (frame, root) if rotation is None else (rotation.search(room), rotation.clear(root))
         leaves = grow(curator, search, seed, k or GUESS, (shares.tails * whole, shares.tree * whole))
-        choice = choose_k(leaves, seed, rng) if k is None else Choice(k, 1.0)
+        unseen = star(everything, k or GUESS, rng)
+        unseen = unseen if rotation is None else rotation.along(unseen)
+        choice = choose_k(leaves, unseen, rng) if k is None else Choice(k, 1.0)
         k = choice.k
         self.n_clusters_confidence_ = choice.confidence
         steps = affordable_steps(curator, frame, root, k, whole)
-        hedge = KEEP_NOISE if rotation is None else ROTATED_HEDGE
-        points = synthetic_points(leaves, seed, k, rng, hedge)
-        centres = solve(*points, k, rng, spare_centres(k, steps), rays(k))
+        centres = solve(*synthetic_points(leaves, unseen, rng), k, rng, spare_centres(k, steps), len(unseen))
         if rotation is not None:
             centres = rotation.lift(centres, root)
         found = refine(curator, curator.share_left, steps, frame, centres, k, (root.lower[0], root.upper[0]))
@@ -136,6 +134,10 @@ class Rotation:
         return Frame(
             Projected(room.domain, self.axes[: self.clear_axes], longest_record(room.domain, room.scales), room.scales)
         )
+
+    def along(self, points: np.ndarray) -> np.ndarray:
+        """Return points in the axes that stand out."""
+        return points @ self.axes[: self.clear_axes].T
 
     def turn(self, root: Leaf) -> Leaf:
         """Return the root in the new axes."""

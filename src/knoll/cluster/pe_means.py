@@ -30,7 +30,7 @@ from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.coreset import drawn_to, keep_top_mass, levy_flights, uniform_points, vote_means, weighted_kmeans
 from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset
 from knoll.cluster.moment_tree import Leaf, release_root
-from knoll.cluster.refine import Centres, affordable_steps, rays, refine, solve, spare_centres, star, with_variances
+from knoll.cluster.refine import Centres, affordable_steps, refine, solve, spare_centres, star, with_variances
 from knoll.estimator import Room, declared
 from knoll.privacy import Curator
 from knoll.queries import (
@@ -148,9 +148,10 @@ class PEMeans(PrivateCenters):
             shape, scales = (frame.outside(root.mean[0]), root.variance[0] * room.scales**2), room.scales
             found = vote(curator, VOTES_SHARE * whole, low, scales, k, float(root.count[0]), shape, rng)
             points, votes = found.points(k)
-            points = np.vstack([(points - domain.centre) / room.scales, star(root, k, rng)])
-            votes = np.concatenate([votes, np.full(rays(k), found.noise / rays(k))])
-            centres = solve(points, votes, k, rng, spare, rays(k))
+            unseen = star(root, k, rng)
+            points = np.vstack([(points - domain.centre) / room.scales, unseen])
+            votes = np.concatenate([votes, np.full(len(unseen), found.noise / len(unseen))])
+            centres = solve(points, votes, k, rng, spare, len(unseen))
         refined = refine(curator, curator.share_left, steps, frame, centres, k, (-frame.half, frame.half))
         at = domain.clip(frame.outside(refined.centres))
         return replace(refined, centres=at, stderr=refined.stderr * room.scales)

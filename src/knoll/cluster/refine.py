@@ -38,13 +38,10 @@ class Centres:
     error: np.ndarray
 
 
-def synthetic_points(
-    leaves: Leaf, root: Leaf, k: int, rng: np.random.RandomState, hedge: float = KEEP_NOISE
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return weighted points: Gaussian samples of the leaves, and a faint star over the bounds.
+def synthetic_points(leaves: Leaf, unseen: np.ndarray, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
+    """Return weighted points: Gaussian samples of the leaves, and points where records may be that no leaf shows.
 
-    The star has the mass of `hedge` standard errors of a count, by default what a leaf must exceed to be kept: records
-    too few to be seen may be anywhere.
+    These weigh together what a leaf must exceed to be kept: records too few to be seen may be anywhere.
     """
     sd = np.sqrt(leaves.count_variance)
     keep = leaves.count > KEEP_NOISE * sd
@@ -53,8 +50,7 @@ def synthetic_points(
     times, (m, d) = int(np.clip(POINTS // len(kept.count), 2, 200)), kept.mean.shape
     normal = rng.standard_normal((times, m, d))
     points = np.clip(kept.mean + np.sqrt(kept.variance) * (normal - normal.mean(axis=0)), kept.lower, kept.upper)
-    unseen = star(root, k, rng)
-    mass = hedge * np.median(sd)
+    mass = KEEP_NOISE * np.median(sd)
     weights = np.concatenate(
         [np.tile(np.maximum(kept.count, 1e-3) / times, times), np.full(len(unseen), mass / len(unseen))]
     )
@@ -63,17 +59,12 @@ def synthetic_points(
 
 def star(root: Leaf, k: int, rng: np.random.RandomState) -> np.ndarray:
     """Return points from wall to wall of the bounds, along the columns through the mean of everything."""
-    n = rays(k)
+    n = max(4 * k, 64)
     width = root.upper[0] - root.lower[0]
     axis = rng.choice(len(width), n, p=width / width.sum())
     points = np.tile(root.mean[0], (n, 1))
     points[np.arange(n), axis] = root.lower[0, axis] + (rng.permutation(n) + 0.5) / n * width[axis]
     return points
-
-
-def rays(k: int) -> int:
-    """Points of a star."""
-    return max(4 * k, 64)
 
 
 @threadpool_limits.wrap(limits=1)

@@ -12,7 +12,7 @@ from scipy.special import softmax
 from knoll.cluster.choose import GUESS, Choice, choose_k
 from knoll.cluster.kmeans import MOST_ROTATED, ROTATE_FROM, principal_axes
 from knoll.cluster.moment_tree import Leaf, grow, release_root
-from knoll.cluster.refine import solve, synthetic_points
+from knoll.cluster.refine import solve, star, synthetic_points
 from knoll.cluster.shape import effective
 from knoll.estimator import Room
 from knoll.mixture.mixture import Mixture, onto_simplex
@@ -81,7 +81,7 @@ def fit_leaves(
     leaves: Leaf, root: Leaf, k: int, rng: np.random.RandomState
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return weights, means and covariances of a mixture fitted to leaves, each a Gaussian of its own."""
-    centres = solve(*synthetic_points(leaves, root, k, rng), k, rng)
+    centres = solve(*synthetic_points(leaves, star(root, k, rng), rng), k, rng)
     mass = np.where(leaves.count > np.sqrt(leaves.count_variance), leaves.count, 0.0)
     mass[leaves.count.argmax()] = max(float(leaves.count.max()), 1.0)
     d = leaves.mean.shape[1]

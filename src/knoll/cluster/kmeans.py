@@ -102,7 +102,8 @@ class KMeans(PrivateCenters):
         k = choice.k
         self.n_clusters_confidence_ = choice.confidence
         steps = affordable_steps(curator, frame, root, k, whole)
-        centres = solve(*synthetic_points(leaves, unseen, rng), k, rng, spare_centres(k, steps), len(unseen))
+        spare = spare_centres(k, steps, len(leaves.count))
+        centres = solve(*synthetic_points(leaves, unseen, rng), k, rng, spare, len(unseen))
         if rotation is not None:
             centres = rotation.lift(centres, root)
         found = refine(curator, curator.share_left, steps, frame, centres, k, (root.lower[0], root.upper[0]))

@@ -24,6 +24,7 @@ UNKNOWN = math.inf
 SWAP = 1.3  # swap centres if the split gains this many times what the merge costs
 MOST_SWAPPED = 2000
 SPARE, SPARE_STEPS = 5, 3  # one spare centre for so many, settled by so many steps on released points
+FINE = 8  # leaves for each cluster
 MAX_BOOST = 4.0
 STEPS, MOST_STEPS = 0.3, 10
 
@@ -80,12 +81,13 @@ def solve(
     return with_variances(fitted.cluster_centers_, points, weights, fitted.labels_)
 
 
-def spare_centres(k: int, steps: int) -> int:
+def spare_centres(k: int, steps: int, leaves: int = 0) -> int:
     """How many centres too many the steps begin with, so that no cluster is missed.
 
-    A record is in one cell, so that more cells cost no budget; with few steps there is no time to tell them apart.
+    A record is in one cell, so that more cells cost no budget. With few steps there is no time to tell them apart, and
+    where leaves are fine enough to show every cluster, merging again can only lose what they show.
     """
-    return k // SPARE if steps > 2 else 0
+    return k // SPARE if steps > 2 and leaves <= FINE * k else 0
 
 
 def with_variances(at: np.ndarray, points: np.ndarray, weights: np.ndarray, labels: np.ndarray) -> Centres:

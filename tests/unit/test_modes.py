@@ -319,6 +319,14 @@ def test_clusters_of_few_and_many_columns():
     assert len(model.local_modes_) >= 5
 
 
+@pytest.mark.parametrize(("n", "share"), [(100, 0.3), (20_000, 0.12)])
+def test_where_clusters_are_faint_the_axes_get_more(n, share):
+    X = np.random.default_rng(0).uniform(-1, 1, size=(n, 16))
+    model = knoll.ModeClustering(4, epsilon=0.5, bounds=(-1, 1), random_state=0).fit(X)
+    spent = {release.query: release.share for release in model.privacy_.releases}
+    assert spent["scatter matrix"] == pytest.approx(0.98 * share)
+
+
 def test_steps_without_noise_are_kernel_sums_and_gradients():
     X, points, h = corners(400), CORNERS + 0.5, np.array([1.2, 0.9])
     query = KernelSteps(Box((-10.0, -10.0), (10.0, 10.0)), points, h)

@@ -212,6 +212,24 @@ def test_a_restored_sum_is_nearer_to_the_records():
     assert near < 0.7 * far
 
 
+def test_steps_on_a_restored_sum_end_nearer_to_those_on_the_records(monkeypatch):
+    x, y = branches(1000)
+    target = nonprivate_partial_mean_shift(x, y, x, y, (0.1, 0.3), steps=7, tolerance=0.0)
+    errors = []
+    for seed in range(6):
+        with seeded_noise(seed):
+            model = knoll.ModalRegression((0.1, 0.3), epsilon=0.2, bounds=([0, -2], [1, 5]), random_state=0).fit(x, y)
+        ends = [model.ascend(x, y, 7), model.ascend(x, y, 7, restore=True)]
+        del model.restored_
+        with monkeypatch.context() as patch:
+            patch.setattr("knoll.modes.restore.PASSES", 1)
+            ends.append(model.ascend(x, y, 7, restore=True))
+        errors.append([np.mean((end - target) ** 2) for end in ends])
+    released, restored, without_powers = np.mean(errors, axis=0)
+    assert restored < 0.7 * released
+    assert restored < without_powers
+
+
 def test_modal_regression_buys_the_slope_along_the_response():
     x, y = branches(100)
     settings = {"epsilon": 1.0, "bounds": ([0, -2], [1, 5]), "random_state": 0}
@@ -299,6 +317,14 @@ def test_clusters_of_few_and_many_columns():
     model = knoll.ModeClustering(5, epsilon=4.0, bounds=(-15, 15), random_state=0)
     assert adjusted_rand_score(y, model.fit_predict(X)) > 0.9
     assert len(model.local_modes_) >= 5
+
+
+@pytest.mark.parametrize(("n", "share"), [(100, 0.3), (20_000, 0.12)])
+def test_where_clusters_are_faint_the_axes_get_more(n, share):
+    X = np.random.default_rng(0).uniform(-1, 1, size=(n, 16))
+    model = knoll.ModeClustering(4, epsilon=0.5, bounds=(-1, 1), random_state=0).fit(X)
+    spent = {release.query: release.share for release in model.privacy_.releases}
+    assert spent["scatter matrix"] == pytest.approx(0.98 * share)
 
 
 def test_steps_without_noise_are_kernel_sums_and_gradients():

@@ -48,6 +48,9 @@ class KMeansShares(Shares):
     steps: float = 0.48
 
 
+SHARES = KMeansShares()
+
+
 @declared
 class KMeans(PrivateCenters):
     """K-means under differential privacy, with nothing to tune.
@@ -85,8 +88,10 @@ class KMeans(PrivateCenters):
 
     _may_choose = True
 
-    def _search(self, room: Room, k: int | None, rng: np.random.RandomState) -> CellMeans:
-        curator, frame, shares = room.curator, Frame(room.domain, room.scales), KMeansShares()
+    def _search(
+        self, room: Room, k: int | None, rng: np.random.RandomState, shares: KMeansShares = SHARES
+    ) -> CellMeans:
+        curator, frame = room.curator, Frame(room.domain, room.scales)
         whole = curator.share_left
         root = release_root(curator, shares.root * whole, frame, longest_record(room.domain, room.scales))
         everything, rotation = root, None

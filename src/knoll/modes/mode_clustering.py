@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.metrics import pairwise_distances_argmin
 
 from knoll.cluster.centers import CENTERS, PrivateCenters
-from knoll.cluster.kmeans import KMeans
+from knoll.cluster.kmeans import SHARES, KMeans, KMeansShares
 from knoll.cluster.means import CellMeans
 from knoll.cluster.shape import effective
 from knoll.estimator import Room, declared
@@ -31,6 +31,8 @@ from knoll.queries import Count
 COUNT_SHARE = 0.02  # buys the number of records, which decides how many local means there are
 PER_LOCAL = 35.0  # records over noise and the root of the dimensions, for each local mean of a cluster
 MOST_LOCAL = 8  # local means to a cluster
+FAINT = 4.0  # below so many of those records a cluster, axes that are not noise are worth more than steps
+FAINT_SHARES = KMeansShares(axes=0.3, steps=0.3)
 MESH = {1: 256, 2: 40, 3: 14}  # local points along each column, in few columns
 BASIN, NEAREST = "basin", "nearest"
 
@@ -133,7 +135,7 @@ class ModeClustering(PrivateCenters):
         noise = float(counted.stderr.item()) * (COUNT_SHARE**0.5 if self.delta > 0 else COUNT_SHARE)
         clear = float(counted.value.item()) / noise / k / float(effective(room.domain.half / room.scales)) ** 0.5
         local = k * int(np.clip(round(clear / PER_LOCAL), 1, MOST_LOCAL))
-        means = search._search(room, local, rng)
+        means = search._search(room, local, rng, FAINT_SHARES if clear < FAINT else SHARES)
         groups = merge_to(means.centres / room.scales, np.maximum(means.counts, means.counts_stderr), k)
         self.local_modes_, self.local_groups_ = means.centres, groups.astype(np.float64)
         return joined(means, groups, k)

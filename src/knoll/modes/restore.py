@@ -1,28 +1,37 @@
 """A released kernel sum, corrected by what is known of it: its records are a non-negative measure within the bounds.
 
-    project the released totals on those that a non-negative measure in the bounds can have, each held to by its noise
-    keep of each total the share that is not noise
+    measure: the non-negative one in the bounds nearest to the released totals, each held to by its noise
+    a few times: the power of each cosine of the measure, as it was found; the measure again, with cosines of that power
+    keep of each total of the measure the share that is not noise
 
-The totals of the records are in that set, so the projection brings the whole vector of totals nearer to them, in units
-of its noise. A total then has a square of at least what n records at random places give it; the linear estimate of
-least squared error keeps P / (P + noise^2) of a total of power P (Wiener). Both steps are post-processing. What is
-gained is a sum nearer to the records' own. What is lost is a noise of known size, so significance is judged on the
-released sum; and high frequencies are damped, which is smoothing, so curves are not placed on it either.
+The totals of the records are those of such a measure, so the first step brings the whole vector of totals nearer to
+them, in units of its noise. The second is empirical Bayes (relevance determination, by EM): a cosine of the bounds'
+box has a Gaussian prior whose variance is its own square and what is uncertain of it, and no less than what n records
+at random places give it; what is of the noise's size is thus damped and what is clear is left alone. The third does the
+same for the totals themselves, whose waves go round the torus: with power P, the linear estimate of least squared
+error keeps P / (P + noise^2) (Wiener). All of it is post-processing. What is gained is a sum nearer to the records'
+own. What is lost is a noise of known size, so significance is judged on the released sum; and high frequencies are
+damped, which is smoothing, so curves are not placed on it either.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
 
 import numpy as np
+from scipy.fft import dct, dctn, idctn
 
 from knoll.modes.series import GridSeries
 
 PER_BANDWIDTH = 2.0  # cells of the measure to the narrowest bandwidth that the release serves
 MOST_CELLS = 2**17
+PASSES = 3  # the first with no prior, the others with the powers that the last one found
 ROUNDS = 150  # of projected gradient steps, accelerated
+LEFT = 0.5  # of the noise's variance, in the totals of the fitted measure
+RANDOM = 2.0  # times the power of as many records at random places: what a cosine or a total is granted at least
 
 
 def restored(series: GridSeries, low: np.ndarray, high: np.ndarray, finest: np.ndarray) -> GridSeries:
-    """Return the sum with its totals projected and shrunk.
+    """Return the sum with its totals fitted and shrunk.
 
     Parameters
     ----------
@@ -36,44 +45,87 @@ def restored(series: GridSeries, low: np.ndarray, high: np.ndarray, finest: np.n
     most = MOST_CELLS ** (1 / len(low))
     cells = np.clip(np.ceil((high - low) / finest * PER_BANDWIDTH), 2, most).astype(int)
     middles = [a + (np.arange(m) + 0.5) * (b - a) / m for a, b, m in zip(low, high, cells, strict=True)]
-    bases = [series.lattice.basis(j, middle) for j, middle in enumerate(middles)]
-    return replace(series, totals=shrunk(projected(series, bases), series))
+    seen = Seen(series, [series.lattice.basis(j, middle) for j, middle in enumerate(middles)])
+    return replace(series, totals=shrunk(seen.totals(likely(seen, max(series.count, 1.0))), series))
 
 
-def projected(series: GridSeries, bases: list[np.ndarray]) -> np.ndarray:
-    """Totals of the non-negative measure on a mesh that is nearest to the released ones, in units of their noise."""
-    known = series.stderr > 0
-    weight = np.where(known, 1 / np.where(known, series.stderr, 1.0) ** 2, 0.0)
+@dataclass(frozen=True)
+class Seen:
+    """What a release shows of a measure on a mesh: totals and their precision, and what leads from one to the other."""
 
-    def forward(measure: np.ndarray) -> np.ndarray:
-        for basis in bases:
+    series: GridSeries
+    bases: list[np.ndarray]
+
+    @cached_property
+    def weight(self) -> np.ndarray:
+        """One over the noise's variance of each total; none where nothing was released."""
+        known = self.series.stderr > 0
+        return np.where(known, 1 / np.where(known, self.series.stderr, 1.0) ** 2, 0.0)
+
+    def totals(self, measure: np.ndarray) -> np.ndarray:
+        """Totals of a measure, as far as they were released."""
+        for basis in self.bases:
             measure = np.tensordot(measure, basis, axes=(0, 0))
-        return measure
+        return np.where(self.weight > 0, measure, 0.0)
 
-    def back(totals: np.ndarray) -> np.ndarray:
-        for basis in bases:
-            totals = np.tensordot(totals, basis, axes=(0, 1))
-        return totals
+    def slope(self, measure: np.ndarray) -> np.ndarray:
+        """Slope of half the squared misfit of a measure, in units of noise."""
+        gap = self.weight * (self.totals(measure) - self.series.totals)
+        for basis in self.bases:
+            gap = np.tensordot(gap, basis, axes=(0, 1))
+        return gap
 
-    vector = np.ones([len(basis) for basis in bases])
-    for _ in range(20):  # the steepest curvature, by power iteration
-        vector = back(weight * forward(vector))
-        steepest = float(np.linalg.norm(vector))
-        vector /= steepest
-    measure = np.full(vector.shape, max(series.count, 0.0) / vector.size)
+    @cached_property
+    def steepest(self) -> float:
+        """Largest curvature of that misfit, by power iteration."""
+        vector, none = np.ones([len(basis) for basis in self.bases]), self.slope(np.zeros(self.shape))
+        for _ in range(20):
+            vector = self.slope(vector) - none
+            size = float(np.linalg.norm(vector))
+            vector /= size
+        return size
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Cells along each column."""
+        return tuple(len(basis) for basis in self.bases)
+
+    @cached_property
+    def precision(self) -> np.ndarray:
+        """Curvature of that misfit along each cosine of the mesh."""
+        curve = self.weight
+        for basis in self.bases:
+            curve = np.tensordot(curve, dct(basis, axis=0, norm="ortho") ** 2, axes=(0, 1))
+        return curve
+
+
+def likely(seen: Seen, count: float) -> np.ndarray:
+    """The non-negative measure that is likeliest, its cosines having the powers that it shows itself."""
+    size = float(np.prod(seen.shape))
+    measure = np.full(seen.shape, count / size)
+    power = np.full(seen.shape, 2.0 ** len(seen.shape) * count**2 / size)  # no cosine of so many records has more
+    for step in range(PASSES):
+        measure = fitted(seen, measure, np.zeros(()) if step == 0 else 1 / power)
+        power = dctn(measure, norm="ortho") ** 2 + power / (1 + power * seen.precision)
+        power = np.maximum(power, RANDOM * max(float(measure.sum()), 1.0) / size)
+    return measure
+
+
+def fitted(seen: Seen, measure: np.ndarray, held: np.ndarray) -> np.ndarray:
+    """The non-negative measure of least misfit plus half the squares of its cosines, each times what it is held by."""
     ahead, pace = measure, 1.0
+    length = 1 / (1.05 * seen.steepest + float(held.max()))
     for _ in range(ROUNDS):
-        stepped = np.maximum(ahead - back(weight * (forward(ahead) - series.totals)) / (1.05 * steepest), 0.0)
+        slope = seen.slope(ahead) + idctn(held * dctn(ahead, norm="ortho"), norm="ortho")
+        stepped = np.maximum(ahead - length * slope, 0.0)
         faster = (1 + np.sqrt(1 + 4 * pace**2)) / 2
         ahead = stepped + (pace - 1) / faster * (stepped - measure)
         measure, pace = stepped, faster
-    return np.where(known, forward(measure), 0.0)
+    return measure
 
 
 def shrunk(totals: np.ndarray, series: GridSeries) -> np.ndarray:
-    """Keep of each total what is not noise, its power being at least that of as many records at random places."""
-    mean_square = np.ones(())
-    for top in series.lattice.top:
-        mean_square = np.multiply.outer(mean_square, np.where(np.arange(2 * top + 1) > 0, 0.5, 1.0))
-    power = np.maximum(totals**2, max(series.count, 1.0) * mean_square)
-    return totals * power / (power + series.stderr**2)
+    """Keep of each total what is not noise."""
+    shares = [np.where(np.arange(2 * top + 1) > 0, 0.5, 1.0) for top in series.lattice.top]
+    power = totals**2 + RANDOM * max(series.count, 1.0) * reduce(np.multiply.outer, shares)
+    return totals * power / (power + LEFT * series.stderr**2)

@@ -43,3 +43,13 @@ def confidence(tree: MergeTree, redrawn: list[MergeTree], apart: np.ndarray, by:
     high = float(score[undone].min())
     middle = (low + high) / 2 if by == "height" or min(low, high) <= 0 else float(np.sqrt(low * high))
     return np.mean([(copy.scores(by) > middle) == undone for copy in redrawn], axis=0)
+
+
+def agreement(tree: MergeTree, clusters: np.ndarray, redrawn: list[np.ndarray]) -> np.ndarray:
+    """Return, for each join, how often its two ends stay in one cluster, or apart, when the noise is redrawn.
+
+    Clusters are those of the leaves, here and in the redrawn copies.
+    """
+    i, j = tree.ends.T
+    apart = clusters[i] != clusters[j]
+    return np.mean([(copy[i] != copy[j]) == apart for copy in redrawn], axis=0)

@@ -216,7 +216,7 @@ def made(bases, runs: int, first_seed: int = 100) -> None:
 
 
 def steady(runs: int, subs: tuple[int, ...] = (6, 12, 24), first_seed: int = 100) -> None:
-    """Made-up clusters with few and many sub-clusters of KMeans: the same mixtures joined by overlap and by prominence."""
+    """Made-up clusters, few and many sub-clusters of KMeans: the same mixtures joined by overlap and by prominence."""
     rows, found = [], []
     for name, (make, k) in track(MADE.items(), description="steady"):
         scores = np.empty((runs, 2, len(subs), 2))  # sets x epsilons x sub-clusters x ways to join

@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 import knoll
 from knoll.cluster.subclusters import Subclusters, unit, volume
 from knoll.mixture import Mixture
-from knoll.morse import choose_cut, join, landscape, merge_tree, overlap
+from knoll.morse import choose_cut, clusters_of, join, landscape, merge_tree, overlap
 from knoll.morse.field import Field
 from knoll.morse.flow import ascend
 from knoll.morse.saddles import polish
@@ -290,6 +290,18 @@ def test_degenerate_mixtures_can_be_joined(make):
         assert len(np.unique(labels)) == min(k, mixture.n_components)
         mass = np.bincount(labels, mixture.weights)
         assert (np.diff(mass) <= 0).all()
+
+
+def test_hills_come_before_overlap_if_there_are_enough():
+    tails = Mixture(
+        [0.8, 0.1, 0.1], [[0.0] * 4, [6.0, 0, 0, 0], [0, 8.0, 0, 0]], [0.1 * np.eye(4), 4 * np.eye(4), 4 * np.eye(4)]
+    )
+    tree = landscape(tails).tree
+    assert tree.persistence.min() > 1
+    assert join(tails, 2).tolist() == [0, 1, 1]
+    assert clusters_of(tails, tree, 2).tolist() == [0, 0, 1]
+    halo = core_and_halo(4)
+    assert clusters_of(halo, landscape(halo).tree, 2).tolist() == join(halo, 2).tolist() == [0, 0, 1, 1, 1, 1]
 
 
 def test_leaves_without_components_take_their_owners_cluster():

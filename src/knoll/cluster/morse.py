@@ -24,7 +24,7 @@ from knoll.estimator import Room, check_rows, declared
 from knoll.mixture.mixture import Mixture
 from knoll.mixture.moments import Form
 from knoll.mixture.of_cells import density_from_cells
-from knoll.morse import Landscape, agreement, choose_cut, confidence, join, landscape
+from knoll.morse import Landscape, agreement, choose_cut, clusters_of, confidence, landscape
 from knoll.morse.field import Field
 from knoll.morse.flow import basins
 from knoll.privacy import PrivacyError
@@ -51,11 +51,12 @@ class MorseClustering(PrivateCenters):
         Number of sub-clusters. By default 24 up to three columns and 12 beyond; with `n_clusters` given, three times as
         many (at least 24), and beyond three columns twice as many (at least 6).
     cut : {"overlap", "prominence", "persistence", "height"}, default="overlap"
-        What keeps sub-clusters apart when they are joined to `n_clusters`. ``"overlap"``: how little groups overlap,
-        and how deep the valley between their nearest sub-clusters is; groups lighter than an eighth of an average
-        cluster count for less. These need not be cuts of the merge tree. The others cut it: by the depth of the pass
-        between two groups below the lower top, and a part of that below the higher one, times the square root of the
-        lighter group's weight; by the first depth alone; or by the height of the pass, as in the paper.
+        What keeps sub-clusters apart when they are joined to `n_clusters`. ``"overlap"``: as long as there are as many
+        hills as clusters, the most prominent ones are clusters; or else how little groups overlap, and how deep the
+        valley between their nearest sub-clusters is, so that a diffuse group about a dense one is a cluster too, which
+        the merge tree does not know. The others cut the tree: by the depth of the pass between two groups below the
+        lower top, and a part of that below the higher one, times the square root of the lighter group's weight; by the
+        first depth alone; or by the height of the pass, as in the paper.
     assign : {"component", "flow"}, default="component"
         What `predict` goes by: the most probable sub-cluster (as the paper), or the peak to which a row flows.
     {parameters}
@@ -146,9 +147,9 @@ class MorseClustering(PrivateCenters):
         self.n_clusters_confidence_ = 1.0
         if k is not None and self.cut == "overlap":
             errors = cells.counts_stderr / cells.counts.sum()
-            clusters = found.of_leaves(join(cells.mixture, k, errors))
-            copies = [found.of_leaves(join(copy, k, errors, FEWER_DRAWS)) for copy in again]
-            self.merge_confidence_ = agreement(found.tree, clusters, copies)
+            clusters = found.of_leaves(clusters_of(cells.mixture, found.tree, k, errors))
+            copies = [clusters_of(*each, k, errors, FEWER_DRAWS) for each in zip(again, redrawn, strict=True)]
+            self.merge_confidence_ = agreement(found.tree, clusters, [found.of_leaves(copy) for copy in copies])
             return self._describe(cells, found, clusters)
         apart = choose_cut(found.tree, redrawn) if k is None else found.tree.strongest(k - 1, self.cut)
         if k is None:

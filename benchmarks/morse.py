@@ -215,7 +215,7 @@ def made(bases, runs: int, first_seed: int = 100) -> None:
         file.write("\n" + line + "\n")
 
 
-def steady(runs: int, subs: tuple[int, ...] = (6, 12, 24), first_seed: int = 100) -> None:
+def steady(runs: int, subs: tuple[int, ...] = (6, 24), first_seed: int = 100) -> None:
     """Made-up clusters, few and many sub-clusters of KMeans: the same mixtures joined by overlap and by prominence."""
     rows, found = [], []
     for name, (make, k) in track(MADE.items(), description="steady"):

@@ -205,7 +205,7 @@ def made(bases, runs: int, first_seed: int = 100) -> None:
             gains += [merged - plain] if plain > 0.1 else []
         rows.append(row)
         print(row, flush=True)
-    write("morse-made", f'make bench-morse ARGS="--only made --runs {runs}"', rows)
+    write("morse-made", f'make bench-morse ARGS="--only made --runs {runs} --bases {",".join(bases)}"', rows)
     line = (
         f"Morse is above its base in {np.mean(higher):.0%} of {len(higher)} cells (mean of epsilon 1 and 5, {runs} "
         f"sets each); mean gain where the base is above 0.1: {np.mean(gains):+.3f} ({len(gains)} cells)."

@@ -11,6 +11,7 @@ Non-private: the same code without noise. Set KNOLL_DATA to a folder of NPZ file
     make bench-morse ARGS=--quick        a few minutes, bent shapes and speed only
     make bench-morse ARGS="--only table2 --runs 20"
     make bench-morse ARGS="--only made"  clusters made up, no data needed
+    make bench-morse ARGS="--only steady"  the same with more and more sub-clusters, two ways to join them
 """
 
 import argparse
@@ -186,12 +187,12 @@ def draw(found: dict, path: Path) -> None:
     figure.savefig(path, dpi=110)
 
 
-def made(runs: int, first_seed: int = 100) -> None:
+def made(bases, runs: int, first_seed: int = 100) -> None:
     """Made-up clusters that had no part in settling anything: base against base-Morse with the default sub-clusters."""
     rows, higher, gains = [], [], []
     for name, (make, k) in track(MADE.items(), description="made"):
         row = {"set": name, "k": k}
-        for base in BASES:
+        for base in bases:
             scores = []
             for run in range(runs):
                 X, y = make(first_seed + run)
@@ -204,7 +205,7 @@ def made(runs: int, first_seed: int = 100) -> None:
             gains += [merged - plain] if plain > 0.1 else []
         rows.append(row)
         print(row, flush=True)
-    write("morse-made", f'make bench-morse ARGS="--only made --runs {runs}"', rows)
+    write("morse-made", f'make bench-morse ARGS="--only made --runs {runs} --bases {",".join(bases)}"', rows)
     line = (
         f"Morse is above its base in {np.mean(higher):.0%} of {len(higher)} cells (mean of epsilon 1 and 5, {runs} "
         f"sets each); mean gain where the base is above 0.1: {np.mean(gains):+.3f} ({len(gains)} cells)."
@@ -212,6 +213,38 @@ def made(runs: int, first_seed: int = 100) -> None:
     print(line)
     with open(RESULTS / "morse-made.md", "a") as file:
         file.write("\n" + line + "\n")
+
+
+def steady(runs: int, subs: tuple[int, ...] = (6, 24), first_seed: int = 100) -> None:
+    """Made-up clusters, few and many sub-clusters of KMeans: the same mixtures joined by overlap and by prominence."""
+    rows, found = [], []
+    for name, (make, k) in track(MADE.items(), description="steady"):
+        scores = np.empty((runs, 2, len(subs), 2))  # sets x epsilons x sub-clusters x ways to join
+        for run, e, s in np.ndindex(scores.shape[:3]):
+            X, y = make(first_seed + run)
+            options = {"epsilon": (1.0, 5.0)[e], "bounds": (-1.0, 1.0), "random_state": run}
+            model = knoll.MorseClustering(k, base=knoll.KMeans(), n_subclusters=max(subs[s], k), **options).fit(X)
+            part = model.mixture_.predict(X)
+            by_tree = landscape(model.mixture_).tree.cut(k, "prominence")
+            scores[run, e, s] = [adjusted_rand_score(y, each[part]) for each in (model.component_clusters_, by_tree)]
+        found.append(scores.mean(axis=(0, 1)))
+        spread = scores.std(axis=2).mean(axis=(0, 1))
+        row = {"set": name, "k": k}
+        for way, label in enumerate(("overlap", "prominence")):
+            row |= {f"{label}, {sub}": f"{value:.3f}" for sub, value in zip(subs, found[-1][:, way], strict=True)}
+            row[f"{label}, spread"] = f"{spread[way]:.3f}"
+        rows.append(row)
+        print(row, flush=True)
+    write("morse-steady", f'make bench-morse ARGS="--only steady --runs {runs}"', rows)
+    means = np.mean(found, axis=0)
+    line = "; ".join(
+        f"{label}: mean ARI " + ", ".join(f"{m:.3f} with {sub}" for m, sub in zip(means[:, way], subs, strict=True))
+        + f", mean spread over them {np.mean([float(row[f'{label}, spread']) for row in rows]):.3f}"
+        for way, label in enumerate(("overlap", "prominence"))
+    )  # fmt: skip
+    print(line)
+    with open(RESULTS / "morse-steady.md", "a") as file:
+        file.write(f"\nMeans of epsilon 1 and 5. {line}.\n")
 
 
 def table2(runs: int, few: int, subs: tuple[int, ...] = (6, 10, 15, 20)) -> None:
@@ -308,7 +341,7 @@ def speed() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="bent shapes and speed, few runs")
-    parser.add_argument("--only", help="compare, made, table2, shapes or speed, separated by commas")
+    parser.add_argument("--only", help="compare, made, steady, table2, shapes or speed, separated by commas")
     parser.add_argument("--runs", type=int)
     parser.add_argument("--data", default=",".join(SETS))
     parser.add_argument("--bases", default=",".join(BASES))
@@ -317,7 +350,7 @@ def main() -> None:
     parts = (
         options.only.split(",")
         if options.only
-        else ["shapes", "speed"] + ([] if options.quick else ["compare", "made", "table2"])
+        else ["shapes", "speed"] + ([] if options.quick else ["compare", "made", "steady", "table2"])
     )
     warnings.simplefilter("ignore")
     RESULTS.mkdir(exist_ok=True)
@@ -330,7 +363,9 @@ def main() -> None:
         runs = options.runs or 5
         report_compare(compare(options.data.split(","), options.bases.split(","), runs, options.keep), runs)
     if "made" in parts:
-        made(options.runs or 2)
+        made(options.bases.split(","), options.runs or 2)
+    if "steady" in parts:
+        steady(options.runs or 1)
     if "table2" in parts:
         table2(options.runs or 20, 2 if options.runs is None else max(1, options.runs // 10))
 

@@ -1,4 +1,4 @@
-"""Made-up clusters, of the kinds on which Morse clustering was judged: long, heavy-tailed, skew, bent, of unequal size.
+"""Made-up clusters, of the kinds on which Morse clustering was judged: long, skew, bent, cut off, diffuse, unequal.
 
 Each maker takes a seed and returns rows scaled to [-1, 1] and labels. Sets that were judged had seeds below 100; the
 benchmark reports on others.
@@ -108,6 +108,55 @@ def _nested(d: int, k: int, n: int) -> Callable[[int], Made]:
     return make
 
 
+def _halo(d: int, n: int, kind: str) -> Callable[[int], Made]:
+    """A dense class and a diffuse one that reaches over it, two to one: even, skew, or folded and cut at bounds."""
+
+    def make(seed: int) -> Made:
+        rng = np.random.default_rng(seed)
+        y = (rng.random(n) < 0.35).astype(int)
+        away = rng.normal(size=d)
+        X = rng.normal(size=(n, d)) * np.exp(rng.normal(0, 0.3, (2, d)))[y]
+        X = np.where(y[:, None] == 1, 2.5 * X + 3.5 * away / np.linalg.norm(away), X)
+        X = X @ (np.eye(d) + 0.4 * rng.normal(size=(d, d)) / d**0.5)
+        if kind == "skew":
+            X = np.expm1(0.35 * np.clip(X, -9, 9))
+        if kind == "cut":
+            X = np.clip(X, np.quantile(X, 0.1, axis=0), np.quantile(X, 0.97, axis=0))
+            X[:, ::2] = np.abs(X[:, ::2])
+        return _scaled(X, y)
+
+    return make
+
+
+def _two_tails(d: int, n: int) -> Callable[[int], Made]:
+    """A dense majority with a diffuse tail of its own, and as diffuse a minority on another side, further out."""
+
+    def make(seed: int) -> Made:
+        rng = np.random.default_rng(seed)
+        part = rng.choice(3, size=n, p=[0.86, 0.06, 0.08])
+        away = np.linalg.qr(rng.normal(size=(d, d)))[0][:2] * [[8.0], [11.0]]
+        X = rng.normal(size=(n, d)) * np.exp(rng.normal(0, 0.3, d)) * np.where(part > 0, 2.5, 1.0)[:, None]
+        X += rng.gamma(9, size=(n, 1)) / 9 * np.vstack([np.zeros(d), away])[part]
+        return _scaled(X, (part == 2).astype(int))
+
+    return make
+
+
+def _folded(rng: np.random.Generator, y: np.ndarray, k: int, d: int) -> np.ndarray:
+    return 1.1 * rng.exponential(size=(len(y), d)) * np.exp(rng.normal(0, 0.4, (k, d)))[y]
+
+
+def _tenth(d: int, k: int, n: int, draw: Draw) -> Callable[[int], Made]:
+    """One great cluster and others a tenth of its size."""
+
+    def make(seed: int) -> Made:
+        rng = np.random.default_rng(seed)
+        y = rng.choice(k, size=n, p=np.append(1.0, np.full(k - 1, 0.1)) / (1 + 0.1 * (k - 1)))
+        return _scaled(_centres(rng, k, d, 4.0)[y] + draw(rng, y, k, d), y)
+
+    return make
+
+
 MADE: dict[str, tuple[Callable[[int], Made], int]] = {
     "long, 3 columns": (_clusters(_long, 3, 5, 10_000, 2.6), 5),
     "long, 8": (_clusters(_long, 8, 4, 12_000, 2.6), 4),
@@ -122,4 +171,13 @@ MADE: dict[str, tuple[Callable[[int], Made], int]] = {
     "minority by heavy tails, 8": (_tail(8, 12_000, "heavy"), 2),
     "minority by a skew one, 6": (_tail(6, 12_000, "skew"), 2),
     "nested, 6": (_nested(6, 3, 12_000), 3),
+    "core and halo, 5": (_halo(5, 12_000, "even"), 2),
+    "skew core and halo, 10": (_halo(10, 15_000, "skew"), 2),
+    "cut core and halo, 8": (_halo(8, 12_000, "cut"), 2),
+    "two tails, 8": (_two_tails(8, 12_000), 2),
+    "from an edge, 5": (_clusters(_folded, 5, 3, 12_000, 3.0), 3),
+    "from an edge, 9": (_clusters(_folded, 9, 4, 15_000, 3.0), 4),
+    "one in ten, skew, 3": (_tenth(3, 2, 10_000, _skew), 2),
+    "one in ten, long, 8": (_tenth(8, 3, 12_000, _long), 3),
+    "one in ten, heavy tails, 6": (_tenth(6, 2, 12_000, _heavy), 2),
 }

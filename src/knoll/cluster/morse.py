@@ -24,14 +24,15 @@ from knoll.estimator import Room, check_rows, declared
 from knoll.mixture.mixture import Mixture
 from knoll.mixture.moments import Form
 from knoll.mixture.of_cells import density_from_cells
-from knoll.morse import Landscape, choose_cut, confidence, landscape
+from knoll.morse import Landscape, agreement, choose_cut, clusters_of, confidence, landscape
 from knoll.morse.field import Field
 from knoll.morse.flow import basins
 from knoll.privacy import PrivacyError
 
 DENSITY_SHARE = 0.5
-REDRAWS = 20
+REDRAWS, FEWER_DRAWS = 20, 2_000
 MOST_FULL = 64  # columns up to which products of columns are released
+CUTS = ("overlap", "prominence", "persistence", "height")
 FLOOR = 1e-3  # least standard deviation, in half widths of the bounds
 
 
@@ -49,10 +50,13 @@ class MorseClustering(PrivateCenters):
     n_subclusters : int, optional
         Number of sub-clusters. By default 24 up to three columns and 12 beyond; with `n_clusters` given, three times as
         many (at least 24), and beyond three columns twice as many (at least 6).
-    cut : {"prominence", "persistence", "height"}, default="prominence"
-        What keeps sub-clusters apart when the tree is cut to `n_clusters`: the depth of the pass between two groups
-        below the lower top, and a part of that below the higher one, times the square root of the lighter group's
-        weight; the first depth alone; or the height of the pass, as in the paper.
+    cut : {"overlap", "prominence", "persistence", "height"}, default="overlap"
+        What keeps sub-clusters apart when they are joined to `n_clusters`. ``"overlap"``: as long as there are as many
+        hills as clusters, the most prominent ones are clusters; or else how little groups overlap, and how deep the
+        valley between their nearest sub-clusters is, so that a diffuse group about a dense one is a cluster too, which
+        the merge tree does not know. The others cut the tree: by the depth of the pass between two groups below the
+        lower top, and a part of that below the higher one, times the square root of the lighter group's weight; by the
+        first depth alone; or by the height of the pass, as in the paper.
     assign : {"component", "flow"}, default="component"
         What `predict` goes by: the most probable sub-cluster (as the paper), or the peak to which a row flows.
     {parameters}
@@ -104,7 +108,7 @@ class MorseClustering(PrivateCenters):
     _: KW_ONLY
     base: Any = None
     n_subclusters: int | None = None
-    cut: str = "prominence"
+    cut: str = "overlap"
     assign: str = "component"
 
     _may_choose = True
@@ -117,8 +121,8 @@ class MorseClustering(PrivateCenters):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.cut not in ("prominence", "persistence", "height"):
-            raise PrivacyError(f'cut={self.cut!r} is not one of "prominence", "persistence", "height"')
+        if self.cut not in CUTS:
+            raise PrivacyError(f"cut={self.cut!r} is not one of {CUTS}")
         if self.assign not in ("component", "flow"):
             raise PrivacyError(f'assign={self.assign!r} is not one of "component", "flow"')
         if self.n_subclusters is not None:
@@ -139,12 +143,19 @@ class MorseClustering(PrivateCenters):
         cells = self._subclusters(room, default_subclusters(k, room.domain.n_columns), rng, floor)
         found = landscape(cells.mixture)
         with threadpool_limits(1, user_api="blas"):
-            redrawn = [found.redrawn(cells.redrawn(floor, rng)) for _ in range(REDRAWS)]
+            again = [cells.redrawn(floor, rng) for _ in range(REDRAWS)]
+            redrawn = [found.redrawn(copy) for copy in again]
+        self.n_clusters_confidence_ = 1.0
+        if k is not None and self.cut == "overlap":
+            errors = cells.counts_stderr / cells.counts.sum()
+            clusters = found.of_leaves(clusters_of(cells.mixture, found.tree, k, errors))
+            copies = [clusters_of(*each, k, errors, FEWER_DRAWS) for each in zip(again, redrawn, strict=True)]
+            self.merge_confidence_ = agreement(found.tree, clusters, [found.of_leaves(copy) for copy in copies])
+            return self._describe(cells, found, clusters)
         apart = choose_cut(found.tree, redrawn) if k is None else found.tree.strongest(k - 1, self.cut)
-        agree = [len(choose_cut(copy, [])) == len(apart) for copy in redrawn]
-        self.n_clusters_confidence_ = float(np.mean(agree)) if k is None else 1.0
-        by = "persistence" if k is None else self.cut
-        self.merge_confidence_ = confidence(found.tree, redrawn, apart, by)
+        if k is None:
+            self.n_clusters_confidence_ = float(np.mean([len(choose_cut(copy, [])) == len(apart) for copy in redrawn]))
+        self.merge_confidence_ = confidence(found.tree, redrawn, apart, "persistence" if k is None else self.cut)
         return self._describe(cells, found, found.tree.without(apart))
 
     def _subclusters(self, room: Room, default: int, rng: np.random.RandomState, floor: np.ndarray) -> Subclusters:

@@ -1,7 +1,10 @@
-"""How many clusters, and how sure: told from a tree and its redrawn copies, at no cost."""
+"""How many clusters, which, and how sure: told from a mixture, its tree and redrawn copies, at no cost."""
+
+from typing import Any
 
 import numpy as np
 
+from knoll.morse.overlap import DRAWS, FULL, join
 from knoll.morse.tree import MergeTree
 
 RIPPLE = 1.0  # persistence that cutting one even cloud into cells gives to their Gaussians
@@ -27,6 +30,21 @@ def choose_cut(tree: MergeTree, redrawn: list[MergeTree]) -> np.ndarray:
     return order[: int(gaps.argmax()) + 1] if gaps.max() > 0 else order[:0]
 
 
+def clusters_of(
+    mixture: Any, tree: MergeTree, n_clusters: int, errors: np.ndarray | float = 0.0, draws: int = DRAWS
+) -> np.ndarray:
+    """Return the cluster of each component: hills if there are enough of them, or else by overlap.
+
+    A hill is an island that rises out of the ripples and is no speck. With as many hills as clusters the most prominent
+    ones part; with fewer, something that is no hill must be a cluster, and the tree cannot tell what.
+    """
+    hills = np.flatnonzero((tree.persistence > RIPPLE) & (tree.lighter >= FULL / n_clusters))
+    if len(hills) < n_clusters - 1:
+        return join(mixture, n_clusters, errors, draws)
+    apart = hills[np.argsort(-tree.prominence[hills], kind="stable")[: n_clusters - 1]]
+    return tree.without(apart)[: len(mixture.weights)]
+
+
 def confidence(tree: MergeTree, redrawn: list[MergeTree], apart: np.ndarray, by: str) -> np.ndarray:
     """Return, for each join, how often it stays on its side of the cut when the released noise is redrawn.
 
@@ -43,3 +61,13 @@ def confidence(tree: MergeTree, redrawn: list[MergeTree], apart: np.ndarray, by:
     high = float(score[undone].min())
     middle = (low + high) / 2 if by == "height" or min(low, high) <= 0 else float(np.sqrt(low * high))
     return np.mean([(copy.scores(by) > middle) == undone for copy in redrawn], axis=0)
+
+
+def agreement(tree: MergeTree, clusters: np.ndarray, redrawn: list[np.ndarray]) -> np.ndarray:
+    """Return, for each join, how often its two ends stay in one cluster, or apart, when the noise is redrawn.
+
+    Clusters are those of the leaves, here and in the redrawn copies.
+    """
+    i, j = tree.ends.T
+    apart = clusters[i] != clusters[j]
+    return np.mean([(copy[i] != copy[j]) == apart for copy in redrawn], axis=0)

@@ -111,6 +111,14 @@ class Field:
 
         return Look(*self._batched(x, look))
 
+    def shares(self, x: np.ndarray) -> np.ndarray:
+        """Return the share of each component at points, (n, k)."""
+
+        def look(part: np.ndarray) -> tuple[np.ndarray, ...]:
+            return (log_sum(self._each(part)[0])[1],)
+
+        return self._batched(x, look)[0]
+
     def owner(self, x: np.ndarray) -> np.ndarray:
         """Return the component with the largest share at each point."""
 

@@ -72,6 +72,13 @@ class Landscape:
             again.persistence[back], again.prominence[back], again.lighter[back],
         )  # fmt: skip
 
+    def of_leaves(self, clusters: np.ndarray) -> np.ndarray:
+        """Return the clusters of the leaves from those of the components: a peak without any takes its owner's."""
+        field, known = Field(self.mixture), np.empty(len(self.tree.tops), dtype=int)
+        known[self.leaf] = clusters[field.owner(field.inside(self.peaks))]
+        known[: len(clusters)] = clusters
+        return known
+
     def _tops(self) -> np.ndarray:
         """Where the leaves stand."""
         k = len(self.home)

@@ -107,7 +107,7 @@ class KMeans(PrivateCenters):
         k = choice.k
         self.n_clusters_confidence_ = choice.confidence
         steps = affordable_steps(curator, frame, root, k, whole)
-        spare = spare_centres(k, steps, len(leaves.count))
+        spare = spare_centres(k, steps, len(leaves.count) / search.n_columns)
         centres = solve(*synthetic_points(leaves, unseen, rng), k, rng, spare, len(unseen))
         if rotation is not None:
             centres = rotation.lift(centres, root)

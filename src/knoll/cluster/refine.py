@@ -24,7 +24,7 @@ UNKNOWN = math.inf
 SWAP = 1.3  # swap centres if the split gains this many times what the merge costs
 MOST_SWAPPED = 2000
 SPARE, SPARE_STEPS = 5, 3  # one spare centre for so many, settled by so many steps on released points
-FINE = 8  # leaves for each cluster
+FINE = 4  # leaves for each cluster and column
 MAX_BOOST = 4.0
 STEPS, MOST_STEPS = 0.3, 10
 
@@ -81,11 +81,12 @@ def solve(
     return with_variances(fitted.cluster_centers_, points, weights, fitted.labels_)
 
 
-def spare_centres(k: int, steps: int, leaves: int = 0) -> int:
+def spare_centres(k: int, steps: int, leaves: float = 0.0) -> int:
     """How many centres too many the steps begin with, so that no cluster is missed.
 
     A record is in one cell, so that more cells cost no budget. With few steps there is no time to tell them apart, and
-    where leaves are fine enough to show every cluster, merging again can only lose what they show.
+    where leaves (their number for each column) are fine enough to show every cluster, merging can only lose what they
+    show.
     """
     return k // SPARE if steps > 2 and leaves <= FINE * k else 0
 

@@ -94,15 +94,13 @@ class KMeans(PrivateCenters):
         curator, frame = room.curator, Frame(room.domain, room.scales)
         whole = curator.share_left
         root = release_root(curator, shares.root * whole, frame, longest_record(room.domain, room.scales))
-        everything, rotation = root, None
+        unseen, rotation = star(root, k or GUESS, rng), None
         if effective(frame.half) >= ROTATE_FROM and frame.n_columns <= MOST_ROTATED:
             rotation = principal_axes(curator, shares.axes * whole, frame, root)
-            frame, root = rotation.frame(room), rotation.turn(root)
+            frame, root, unseen = rotation.frame(room), rotation.turn(root), rotation.along(unseen)
 
         search, seed = (frame, root) if rotation is None else (rotation.search(room), rotation.clear(root))
         leaves = grow(curator, search, seed, k or GUESS, (shares.tails * whole, shares.tree * whole))
-        unseen = star(everything, k or GUESS, rng)
-        unseen = unseen if rotation is None else rotation.along(unseen)
         choice = choose_k(leaves, unseen, rng) if k is None else Choice(k, 1.0)
         k = choice.k
         self.n_clusters_confidence_ = choice.confidence

@@ -50,13 +50,14 @@ def start_from_tree(room: Room, share: float, k: int | None, rng: np.random.Rand
     root = release_root(curator, shares.root * share, frame, longest_record(room.domain, room.scales))
     turned = effective(frame.half) >= ROTATE_FROM and frame.n_columns <= MOST_ROTATED
     rotation, tree = None, shares.tree + (0.0 if turned else shares.axes)
+    unseen = star(root, k or GUESS, rng)
     if turned:
         rotation = principal_axes(curator, shares.axes * share, frame, root)
-        frame, root = rotation.frame(room), rotation.turn(root)
+        frame, root, unseen = rotation.frame(room), rotation.turn(root), rotation.along(unseen)
     search, seed = (frame, root) if rotation is None else (rotation.search(room), rotation.clear(root))
     leaves = grow(curator, search, seed, FINER * (k or GUESS), (shares.tails * share, tree * share))
-    choice = choose_k(leaves, seed, rng) if k is None else Choice(k, 1.0)
-    weights, means, covariances = fit_leaves(leaves, seed, choice.k, rng)
+    choice = choose_k(leaves, unseen, rng) if k is None else Choice(k, 1.0)
+    weights, means, covariances = fit_leaves(leaves, seed, unseen, choice.k, rng)
     if rotation is None:
         means, turn = frame.outside(means), np.diag(room.scales)
     else:
@@ -78,10 +79,10 @@ def _lift(means: np.ndarray, covariances: np.ndarray, root: Leaf) -> tuple[np.nd
 
 
 def fit_leaves(
-    leaves: Leaf, root: Leaf, k: int, rng: np.random.RandomState
+    leaves: Leaf, root: Leaf, unseen: np.ndarray, k: int, rng: np.random.RandomState
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return weights, means and covariances of a mixture fitted to leaves, each a Gaussian of its own."""
-    centres = solve(*synthetic_points(leaves, star(root, k, rng), rng), k, rng)
+    centres = solve(*synthetic_points(leaves, unseen, rng), k, rng)
     mass = np.where(leaves.count > np.sqrt(leaves.count_variance), leaves.count, 0.0)
     mass[leaves.count.argmax()] = max(float(leaves.count.max()), 1.0)
     d = leaves.mean.shape[1]

@@ -39,6 +39,7 @@ _WHERE = {
     "save": "knoll.model",
 }
 _RENAMED = {"Ledger": "FileLedger"}
+_ROOMS = {"audit", "datasets", "local", "morse", "plots", "reference", "testing"}
 
 __all__ = [
     "Ball",
@@ -70,6 +71,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"knoll.{name}")
     if name not in _WHERE:
         raise AttributeError(f"module 'knoll' has no attribute {name!r}")
     value = getattr(import_module(_WHERE[name]), _RENAMED.get(name, name))
@@ -78,4 +81,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted([*globals(), *__all__, *_ROOMS])

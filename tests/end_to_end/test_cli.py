@@ -202,3 +202,9 @@ def test_morse_chooses_and_draws(run, visits, tmp_path):
     model = knoll.load(out / "model.json")
     assert model.n_clusters_ == len(np.unique(model.component_clusters_))
     assert run("predict", out / "model.json", visits, "--out", out / "labels.csv").exit_code == 0
+
+
+def test_rooms_are_there_after_a_plain_import():
+    """As the documentation writes it: `import knoll`, then `knoll.plots.plot_morse(model)`."""
+    code = "import knoll; knoll.plots.plot_morse, knoll.morse.landscape, knoll.audit.audit, knoll.testing.zero_noise"
+    subprocess.run([sys.executable, "-c", code], check=True)

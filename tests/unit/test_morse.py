@@ -390,7 +390,7 @@ def test_one_cloud_is_one_cluster():
 
 
 BASES = [
-    knoll.KMeans(), knoll.Lloyd(), knoll.PEMeans(), knoll.Cubes(), knoll.LSHTree(), knoll.FastLloyd(),
+    knoll.KMeans(), knoll.Lloyd(restart=True), knoll.PEMeans(), knoll.Cubes(), knoll.LSHTree(), knoll.FastLloyd(),
     knoll.HardEMGaussianMixture(), knoll.GaussianMixture(), knoll.EMGaussianMixture(),
 ]  # fmt: skip
 
@@ -406,8 +406,7 @@ def test_every_base_works_within_one_budget(base):
     assert model.privacy_.spent_epsilon <= 4.0
     assert sum(entry.share for entry in model.privacy_.releases) == pytest.approx(1.0)
     assert not hasattr(base, "privacy_")
-    # a bad start of Lloyd leaves two of the three in one sub-cluster, about once in a hundred fits: 0.44
-    assert adjusted_rand_score(y, model.predict(X)) > 0.3
+    assert adjusted_rand_score(y, model.predict(X)) > 0.5
 
 
 def test_the_landscape_costs_nothing():
@@ -428,7 +427,8 @@ def test_the_landscape_costs_nothing():
 @pytest.mark.parametrize(
     "bad",
     [{"base": "kmeans"}, {"base": knoll.MorseClustering()}, {"cut": "depth"}, {"assign": "peak"}, {"n_subclusters": 0},
-     {"n_subclusters": 2, "n_clusters": 3}, {"base": knoll.Lloyd(n_steps=0)}],
+     {"n_subclusters": 2, "n_clusters": 3}, {"base": knoll.Lloyd(n_steps=0)},
+     {"base": knoll.LocalGaussianMixture(2)}, {"base": knoll.GaussianMixture(2, covariance_floor=0)}],
 )  # fmt: skip
 def test_bad_parameters_cost_nothing(bad):
     ledger = MemoryLedger("d")

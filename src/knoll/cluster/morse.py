@@ -20,7 +20,7 @@ from knoll.cluster.grid_mixture import MOST_COLUMNS, release_grid_mixture
 from knoll.cluster.kmeans import KMeans
 from knoll.cluster.means import MOST_CLUSTERS, CellMeans, check_count
 from knoll.cluster.subclusters import Subclusters
-from knoll.estimator import Room, check_rows, declared
+from knoll.estimator import PrivateFit, Room, check_rows, declared
 from knoll.mixture.mixture import Mixture
 from knoll.mixture.moments import Form
 from knoll.mixture.of_cells import density_from_cells
@@ -130,13 +130,13 @@ class MorseClustering(PrivateCenters):
             if self.n_clusters is not None and sub < self.n_clusters:
                 raise PrivacyError(f"n_subclusters={sub} is below n_clusters={self.n_clusters}")
         if self.base is not None:
-            from knoll.mixture.base import PrivateMixture, check_shape
+            from knoll.mixture.base import PrivateMixture
 
             if isinstance(self.base, MorseClustering) or not isinstance(self.base, PrivateCenters | PrivateMixture):
                 raise PrivacyError(f"base={self.base!r} is not a clusterer or mixture of knoll's")
+            if not isinstance(self.base, PrivateFit):
+                raise PrivacyError(f"base={self.base!r} fits reports of respondents, and asks nothing through the door")
             self.base._check_parameters()
-            if isinstance(self.base, PrivateMixture):
-                check_shape(self.base.covariance_type, self.base.covariance_floor)
 
     def _search(self, room: Room, k: int | None, rng: np.random.RandomState) -> CellMeans:
         floor = (FLOOR * room.domain.half) ** 2

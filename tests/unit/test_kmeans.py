@@ -210,6 +210,18 @@ def test_without_noise_it_finds_what_k_means_finds():
         assert ratio(X, 7) < 1.01
 
 
+def test_steps_are_left_out_when_centres_rest():
+    """What they would have cost goes to the last one, and nothing is lost."""
+    X = np.random.default_rng(0).uniform(size=(200_000, 2))
+    best = KMeans(4, n_init=5, random_state=0).fit(X).inertia_
+    model = knoll.KMeans(4, epsilon=8.0, bounds=(0, 1), random_state=0).fit(X)
+    steps = [release for release in model.privacy_.releases if release.query == "shapes of clusters"]
+    assert 1 < len(steps) < 5
+    assert steps[-1].share > 0.5
+    assert 7.9 < model.privacy_.spent_epsilon <= 8.0
+    assert -model.score(X) < 1.002 * best
+
+
 def test_pure_differential_privacy_and_replace_one():
     X, _ = make_blobs(6000, 3, centers=4, random_state=5)
     assert ratio(X, 4, epsilon=2.0, delta=0.0) < 1.2

@@ -26,6 +26,7 @@ MOST_SWAPPED = 2000
 SPARE, SPARE_STEPS = 5, 3  # one spare centre for so many, settled by so many steps on released points
 FINE = 4  # leaves for each cluster and column
 MAX_BOOST = 4.0
+REST = 1e-3  # of the loss: centres that a step, noise and all, moves by less are at rest
 STEPS, MOST_STEPS = 0.3, 10
 
 
@@ -113,12 +114,15 @@ def refine(
 ) -> CellMeans:
     """Move centres by Lloyd steps on clipped displacements, shrunk by their noise; return k of them in the frame.
 
-    Spare centres are merged half-way, when the steps have shown which pairs share a cluster.
+    Spare centres are merged half-way, when the steps have shown which pairs share a cluster. Steps are left out when
+    centres rest; the last one gets what they would have cost.
     """
-    shares = STEP_GROWTH ** np.arange(steps)
     mult, last, count, doubt, (lower, upper) = 1.0, None, centres.weight, UNKNOWN, walls
     floor = 1e-12 * np.maximum(upper - lower, 1e-300) ** 2
-    for step, part in enumerate((shares * (share / shares.sum())).tolist()):
+    step, half, left = 0, (steps - 1) // 2, share
+    while step < steps:
+        part = left / float((STEP_GROWTH ** np.arange(steps - step)).sum())
+        left -= part
         noise = STEP.noise(curator, frame, part)
         axes, radii = ellipsoid(np.maximum(centres.variance, floor), centres.weight, noise, STEP.bias)
         far = np.maximum(upper - centres.at, centres.at - lower)
@@ -135,12 +139,16 @@ def refine(
         prior = seen.rescaled(np.maximum(centres.variance, floor), 0.5, n)
         variance = np.maximum(seen.variance(prior, 0.5, n), 0.1 * prior)
         centres, last = Centres(at, variance, weight, (gain * spread).sum(axis=1)), moved
-        if step == (steps - 1) // 2 and len(at) > k:
+        resting = float(weight @ (moved**2 + spread).sum(axis=1)) < REST * float(weight @ variance.sum(axis=1))
+        if step == half and len(at) > k:
             centres = fused(centres, k)
-            last, count, doubt = None, centres.weight, UNKNOWN
+            last, count, doubt, resting = None, centres.weight, UNKNOWN, False
         elif step < steps - 2:
-            swap(centres, seen.count > 5 * seen.count_sd, last)
+            swapped = swap(centres, seen.count > 5 * seen.count_sd, last)
             doubt = np.where((last == 0).all(axis=1), UNKNOWN, doubt)
+            resting &= not swapped
+        ahead = half if len(at) > k and step < half else steps - 1
+        step = max(step + 1, ahead) if resting else step + 1
     visible = seen.count > 2 * seen.count_sd
     stderr = np.where(visible[:, None], np.sqrt(spread) * np.maximum(mult * gain, 1.0), np.inf)
     return CellMeans(centres.at, stderr, seen.count, np.full(len(seen.count), seen.count_sd), visible)
@@ -194,11 +202,12 @@ def boost(mult: float, moved: np.ndarray, last: np.ndarray, spread: np.ndarray, 
     return 1 + signal**2 * (float(np.clip(mult / max(1 - slope, 0.05), 1, MAX_BOOST)) - 1)
 
 
-def swap(centres: Centres, visible: np.ndarray, last: np.ndarray) -> None:
+def swap(centres: Centres, visible: np.ndarray, last: np.ndarray) -> bool:
     """While it gains clearly: merge the cheapest pair of centres and split the widest cell (released values only)."""
     at, variance, weight, error = vars(centres).values()
+    swapped = False
     if not 2 < len(at) <= MOST_SWAPPED:
-        return
+        return swapped
     joins = Joins(at, weight, error)
     for _ in range(max(1, len(at) // 10)):
         gain = np.where(visible, HALF_MEAN**2 * weight * variance.max(axis=1), 0.0)
@@ -206,7 +215,7 @@ def swap(centres: Centres, visible: np.ndarray, last: np.ndarray) -> None:
         joins.cost[wide] = joins.cost[:, wide] = np.inf
         i, j = joins.cheapest()
         if not gain[wide] > SWAP * joins.cost[i, j]:
-            return
+            break
         merge(centres, i, j)
         axis = int(variance[wide].argmax())
         s = math.sqrt(variance[wide, axis])
@@ -216,8 +225,9 @@ def swap(centres: Centres, visible: np.ndarray, last: np.ndarray) -> None:
         variance[wide, axis] *= HALF_VARIANCE
         variance[j], error[j] = variance[wide], error[wide]
         weight[wide] = weight[j] = weight[wide] / 2
-        last[[wide, i, j]] = 0.0
+        last[[wide, i, j]], swapped = 0.0, True
         joins.update(np.array([wide, i, j]))
+    return swapped
 
 
 def affordable_steps(curator: Curator, frame: Frame, root: Leaf, k: int, whole: float) -> int:

@@ -224,7 +224,7 @@ def _rows_to_label(estimator: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
     else:
         table, _ = split_users(X, estimator.unit if _has_users(X, estimator) else None)
         rows = check_rows(estimator, table, reset=False, allow_missing=estimator.missing == "drop")
-    return rows, np.isfinite(rows).all(axis=1)
+    return rows, np.logical_and.reduce(np.isfinite(rows), axis=1)
 
 
 def _has_users(X: Any, estimator: Any) -> bool:

@@ -123,7 +123,7 @@ def _kinds() -> dict[str, type]:
     return {name: kind for name, kind in found if hasattr(kind, "_published")}
 
 
-def _saved_parameters(kind: type) -> list[str]:
+def _saved_parameters(kind: Any) -> list[str]:
     return sorted(set(kind._get_param_names()) - _NOT_SAVED)
 
 

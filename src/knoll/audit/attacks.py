@@ -5,6 +5,7 @@ Choosing may be as greedy as it likes, since nothing of it is reused: the error 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -146,11 +147,21 @@ def published_features(train: tuple[np.ndarray, np.ndarray], canary: np.ndarray)
     if all(len(np.unique(column)) <= _MOST_VALUES for column in np.vstack(train).T):
         features["frequencies of values"] = _frequencies(train)
     for j in clear.tolist():
-        features[f"number {j}"] = lambda x, j=j: x[:, j]
-        features[f"number {j}, distance from typical"] = lambda x, j=j: np.abs(x[:, j] - typical[j])
+        features |= _of_number(j, typical[j])
     for j in clear[:8].tolist():
-        features[f"number {j}, lowest bit"] = lambda x, j=j: lowest_bit(x[:, j])
+        features[f"number {j}, lowest bit"] = partial(_lowest_bit_of, j)
     return features
+
+
+def _of_number(j: int, typical: float) -> dict[str, Feature]:
+    return {
+        f"number {j}": lambda x: x[:, j],
+        f"number {j}, distance from typical": lambda x: np.abs(x[:, j] - typical),
+    }
+
+
+def _lowest_bit_of(j: int, outcomes: np.ndarray) -> np.ndarray:
+    return lowest_bit(outcomes[:, j])
 
 
 def _frequencies(train: tuple[np.ndarray, np.ndarray]) -> Feature:

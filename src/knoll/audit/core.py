@@ -188,7 +188,7 @@ def audit(
     used = {one.pair.name: guarantee.epsilon_of(_cost(one, guarantee)) for one in trained if one.white}
     leaks = sorted({f"{leak} ({one.pair.name})" for one in trained for leak in one.leaks})
     done = sum(one.count for one in trained)
-    title = name or getattr(mechanism, "__name__", type(mechanism).__name__)
+    title = str(name or getattr(mechanism, "__name__", type(mechanism).__name__))
     return Audit(
         title, guarantee, confidence, tuple(attacks), used, tuple(leaks), ratios, done, time.monotonic() - started
     )
@@ -215,7 +215,8 @@ class _Trained:
         self._width = max(outcomes.shape[1] for outcomes in seen.published)
         self.rules = {}
         if self._width:
-            published = tuple(_padded(outcomes, self._width) for outcomes in seen.published)
+            without, present = (_padded(outcomes, self._width) for outcomes in seen.published)
+            published = without, present
             self.rules["black"] = choose(published_features(published, pair.canary), published, guarantee)
         if self.white:
             self.rules["white"] = choose_ratio(seen.ratios, guarantee)

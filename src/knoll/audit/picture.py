@@ -7,13 +7,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from knoll.audit.core import Audit
+from knoll.plots.style import FAINT, INK, STYLE
 
-_INK, _FAINT = "#22303c", "#c9d1d8"
 _LEAST = 50  # runs on either side below which a measured curve is nothing but chance
-_STYLE = {
-    "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": _FAINT, "axes.labelcolor": _INK,
-    "text.color": _INK, "xtick.color": _INK, "ytick.color": _INK, "font.size": 10,
-}  # fmt: skip
 
 
 def plot_audit(found: Audit) -> Figure:
@@ -33,15 +29,15 @@ def plot_audit(found: Audit) -> Figure:
     figure : matplotlib Figure
     """
     names = list(dict.fromkeys(attack.pair for attack in found.attacks))
-    colours = dict(zip(names, matplotlib.colormaps["tab10"].colors, strict=False))
-    with matplotlib.rc_context(_STYLE):
+    colours = dict(zip(names, matplotlib.color_sequences["tab10"], strict=False))
+    with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(11.5, 5.2), layout="constrained")
         left, right = figure.subplots(1, 2, width_ratios=(1, 1.15))
         _draw_curves(left, found, colours)
         _draw_bounds(right, found, names, colours)
         verdict = "nothing exceeds what is declared" if found.passed else "NOT PRIVATE"
         head = f"{found.name}: epsilon = {found.guarantee.epsilon:g}, delta = {found.guarantee.delta:g}: {verdict}"
-        colour = _INK if found.passed else "#a00"
+        colour = INK if found.passed else "#a00"
         figure.suptitle(head, x=0.01, ha="left", fontsize=14, fontweight="bold", color=colour)
         foot = f"{found.runs:,} runs; bounds hold together at {found.confidence:.1%} confidence."
         figure.supxlabel(foot, x=0.01, ha="left", fontsize=9)
@@ -52,8 +48,8 @@ def _draw_curves(axes: Any, found: Audit, colours: dict[str, Any]) -> None:
     grid = np.concatenate([[1e-9], np.linspace(1e-4, 1 - 1e-4, 600), [1 - 1e-9]])
     allowed = found.guarantee.tradeoff(grid)
     axes.fill_between(grid, 0, allowed, color="#a00", alpha=0.07, lw=0)
-    axes.plot(grid, allowed, color=_INK, lw=2, label="the guarantee: nothing below it")
-    axes.plot([0, 1], [1, 0], color=_FAINT, lw=1, ls="--", label="guessing")
+    axes.plot(grid, allowed, color=INK, lw=2, label="the guarantee: nothing below it")
+    axes.plot([0, 1], [1, 0], color=FAINT, lw=1, ls="--", label="guessing")
     for name, (without, present) in found.ratios.items():
         if len(without) < _LEAST:
             continue
@@ -65,8 +61,8 @@ def _draw_curves(axes: Any, found: Audit, colours: dict[str, Any]) -> None:
     for attack in found.attacks:
         mark = "x" if attack.box == "white" else "+"
         axes.plot(attack.false_positive, attack.false_negative, mark, color=colours[attack.pair], ms=8, mew=1.8)
-    axes.plot([], [], "x", color=_INK, label="white box, confidence limit")
-    axes.plot([], [], "+", color=_INK, label="black box, confidence limit")
+    axes.plot([], [], "x", color=INK, label="white box, confidence limit")
+    axes.plot([], [], "+", color=INK, label="black box, confidence limit")
     axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="false positives", ylabel="false negatives")
     axes.set_title("What attacks achieve", loc="left", fontsize=11)
     axes.legend(frameon=False, fontsize=8.5, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2)
@@ -83,10 +79,10 @@ def _draw_bounds(axes: Any, found: Audit, names: list[str], colours: dict[str, A
         axes.text(min(attack.epsilon, 3 * declared), y, f" {attack.box} {attack.epsilon:.2g}", va="center", fontsize=8)
     for name, used in found.used.items():
         y = place[names.index(name)]
-        axes.plot([min(used, 3 * declared)] * 2, [y - 0.36, y + 0.36], color=_INK, lw=3, zorder=3)
+        axes.plot([min(used, 3 * declared)] * 2, [y - 0.36, y + 0.36], color=INK, lw=3, zorder=3)
     axes.axvline(declared, color="#a00", lw=1.2, zorder=2)
     axes.text(declared, len(names) - 0.45, " declared", color="#a00", fontsize=9, ha="left")
-    axes.plot([], [], color=_INK, lw=2, label="exact cost of the releases")
+    axes.plot([], [], color=INK, lw=2, label="exact cost of the releases")
     axes.set_yticks(place, names)
     axes.set_ylim(-0.6, len(names) - 0.2)
     top = max([declared, *(min(attack.epsilon, 3 * declared) for attack in found.attacks)])

@@ -59,8 +59,8 @@ class LocalReports:
         self.gaussian = self.delta > 0
         ends = {"opposite corners": (-1.0, 1.0), "far outside": (-1e9, 1e9), "next to each other": (0.0, 0.07)}
         self.pairs = [
-            Pair(name, *(np.full((1, columns), end) for end in pair), np.full(columns, min(pair[1], 1.0)))
-            for name, pair in ends.items()
+            Pair(name, np.full((1, columns), one), np.full((1, columns), other), np.full(columns, min(other, 1.0)))
+            for name, (one, other) in ends.items()
         ]
 
     def __call__(self, rows: np.ndarray, size: int) -> np.ndarray:

@@ -52,6 +52,6 @@ def grow(
         growing = list(zip(children, released.value.tolist(), strict=True)) if children else []
     leaves = [(node, count) for node, count in done + growing if count > noise]
     if not leaves:
-        leaves = (max(done + growing, key=lambda leaf: leaf[1], default=(0, 0.0)),)
+        leaves = [max(done + growing, key=lambda leaf: leaf[1], default=(0, 0.0))]
     tree.open([node for node, _ in leaves])
     return Leaves([node for node, _ in leaves], np.array([max(count, 0.0) for _, count in leaves]), noise)

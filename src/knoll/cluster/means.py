@@ -77,7 +77,7 @@ def restart_unseen(means: CellMeans, domain: Box | Ball, scales: np.ndarray, rng
 
 def check_count(name: str, value: Any, most: int) -> int:
     """Return a positive integer parameter, or explain what is wrong with it."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or not 1 <= value <= most:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not 1 <= int(value) <= most:
         raise PrivacyError(f"{name}={value!r} must be an integer from 1 to {most:,}")
     return int(value)
 

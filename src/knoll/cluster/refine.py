@@ -117,7 +117,8 @@ def refine(
     Spare centres are merged half-way, when the steps have shown which pairs share a cluster. Steps are left out when
     centres rest; the last one gets what they would have cost.
     """
-    mult, last, count, doubt, (lower, upper) = 1.0, None, centres.weight, UNKNOWN, walls
+    mult, last, (lower, upper) = 1.0, None, walls
+    count, doubt = centres.weight, np.full(len(centres.weight), UNKNOWN)
     floor = 1e-12 * np.maximum(upper - lower, 1e-300) ** 2
     step, half, left = 0, (steps - 1) // 2, share
     while step < steps:
@@ -142,7 +143,8 @@ def refine(
         resting = float(weight @ (moved**2 + spread).sum(axis=1)) < REST * float(weight @ variance.sum(axis=1))
         if step == half and len(at) > k:
             centres = fused(centres, k)
-            last, count, doubt, resting = None, centres.weight, UNKNOWN, False
+            last, resting = None, False
+            count, doubt = centres.weight, np.full(k, UNKNOWN)
         elif step < steps - 2:
             swapped = swap(centres, seen.count > 5 * seen.count_sd, last)
             doubt = np.where((last == 0).all(axis=1), UNKNOWN, doubt)

@@ -13,9 +13,9 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from knoll import progress
+from knoll.privacy.asked import Answerable, Floats, Integers
 from knoll.privacy.errors import DataError
 from knoll.privacy.relation import Record, Unit, User
-from knoll.queries.query import Floats, Integers, Query
 
 BLOCK_ROWS = 16384
 """Rows summed at a time: intermediate arrays stay in cache, and sums of a block stay exact in doubles."""
@@ -87,7 +87,7 @@ class Engine(ABC):
             raise DataError('some rows have no user id. Pass missing="drop" to leave them out, or give every row an id')
         return cap.admit(users)
 
-    def aggregate(self, query: Query) -> Integers:
+    def aggregate(self, query: Answerable) -> Integers:
         """Return the exact integer total of a query over all rows."""
         total = np.zeros(query.shape, dtype=np.int64)
         with _linear_algebra().limit(limits=1, user_api="blas"):  # blocks are too small to share among threads

@@ -85,6 +85,8 @@ class Client(ABC):
 class _OneColumn(Client):
     """A client for one column on a public grid of equal bins."""
 
+    n_bins: int
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if len(self.lower) != 1:
@@ -284,7 +286,7 @@ class Waves(Client):
         return [list(report) for report in zip(*parts, strict=True)]
 
 
-KINDS = {each.kind: each for each in (SquareWave, Unary, Waves, Noisy)}
+KINDS: dict[str, type[Any]] = {each.kind: each for each in (SquareWave, Unary, Waves, Noisy)}
 
 
 def client_from_dict(data: dict[str, Any]) -> Client:

@@ -121,7 +121,7 @@ class LocalGaussianMixture(PrivateMixture):
         kind = self.mechanism
         if kind == "auto":
             kind = "square_wave" if box.n_columns <= MOST_WAVES else "noise"
-        common = {"epsilon": budget.epsilon, "lower": box.lower, "upper": box.upper}
+        common: dict[str, Any] = {"epsilon": budget.epsilon, "lower": box.lower, "upper": box.upper}
         if kind == "noise":
             client = Noisy(delta=budget.delta, **common)
             if client.cost.epsilon_at(budget.delta) > budget.epsilon:
@@ -188,7 +188,8 @@ class LocalGaussianMixture(PrivateMixture):
         self.n_components_confidence_ = 1.0
         self._publish(found.mixture, *found.errors, np.zeros(found.mixture.n_components), n)
         self.histogram_, self.n_rejected_ = found.histogram, rejected
-        self.histogram_edges_ = client.edges if len(found.histogram) else np.empty(0)
+        edges = client.edges if isinstance(client, SquareWave | Unary) else np.empty(0)
+        self.histogram_edges_ = edges if len(found.histogram) else np.empty(0)
         names = getattr(self, "feature_names_in_", None)
         self.bounds_ = Box(client.lower, client.upper, None if names is None else tuple(map(str, names)))
         self.privacy_ = _statement(client)

@@ -5,6 +5,7 @@ public prior counts (components spread evenly over the bounds): it weighs as man
 More columns: expectation-maximisation that deconvolves the known noise (deconvolve.py).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +36,9 @@ def fit_from_reports(
     client: Client, valid: np.ndarray, k: int | None, floor: np.ndarray, rng: np.random.RandomState
 ) -> Found:
     """Return a mixture of k components, or of the number that the Bayesian information criterion chooses."""
-    fit = _fit_noisy if isinstance(client, Noisy) else _fit_waves if isinstance(client, Waves) else _fit_bins
+    fit: Callable[..., Found] = _fit_bins
+    if isinstance(client, Noisy | Waves):
+        fit = _fit_noisy if isinstance(client, Noisy) else _fit_waves
     if k is not None:
         return fit(client, valid, k, floor, rng, True)
     n, d = max(2, len(valid) if not isinstance(client, Unary) else int(valid[-1])), len(client.lower)
@@ -86,12 +89,12 @@ def _sight(
         again.total = seen.total
         return seen, hidden_records(matrix), again
     n, q = max(int(valid[-1]), 1), client.rare
-    counts = (valid[:-1] - n * q) / (0.5 - q)
+    unbiased = (valid[:-1] - n * q) / (0.5 - q)
     stderr = float(np.sqrt(n * q * (1 - q))) / (0.5 - q)
-    noisy = counts + stderr * rng.standard_normal((REDRAWS, client.n_bins))
-    seen, again = NoisyCounts(counts, stderr), NoisyCounts(noisy, stderr * 2**0.5)
-    seen.total = again.total = float(n)
-    return seen, stderr**2 / n, again
+    redrawn = unbiased + stderr * rng.standard_normal((REDRAWS, client.n_bins))
+    once, twice = NoisyCounts(unbiased, stderr), NoisyCounts(redrawn, stderr * 2**0.5)
+    once.total = twice.total = float(n)
+    return once, stderr**2 / n, twice
 
 
 # ---- more columns ---------------------------------------------------------------------------------

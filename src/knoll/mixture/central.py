@@ -108,7 +108,7 @@ class GaussianMixture(PrivateMixture, PrivateFit):
 
     def _search(self, room: Room, k: int | None, rng: np.random.RandomState, form: Form) -> None:
         self.histogram_, self.histogram_edges_ = np.empty(0), np.empty(0)
-        if self.preset == "paper":
+        if k is not None and self.preset == "paper":
             self._search_paper(room, k, rng, form)
             return
         if room.domain.n_columns == 1:

@@ -5,24 +5,22 @@ from collections.abc import Callable
 import numpy as np
 from scipy.stats import qmc
 
-from knoll.modes.series import _Series
+from knoll.modes.series import Series
 
 _LONGEST = 0.5  # bandwidths per step
 _STILL = 1e-6  # bandwidths: smaller steps are no steps
 
 
-def mean_shift_step(series: _Series, points: np.ndarray) -> np.ndarray:
+def mean_shift_step(series: Series, points: np.ndarray) -> np.ndarray:
     """The step m(x) - x = h^2 grad S / S of Gaussian mean shift; where the sum drowns in noise, the noise divides."""
     return _shift(series, *series.value_and_gradient(points))
 
 
-def _shift(series: _Series, value: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+def _shift(series: Series, value: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     return series.bandwidth**2 * gradient / np.maximum(np.abs(value), series.noise + 1e-300)[:, None]
 
 
-def ascend(
-    series: _Series, points: np.ndarray, clip: Callable[[np.ndarray], np.ndarray], steps: int = 60
-) -> np.ndarray:
+def ascend(series: Series, points: np.ndarray, clip: Callable[[np.ndarray], np.ndarray], steps: int = 60) -> np.ndarray:
     """Follow mean shift from every point, inside a domain."""
     points, moving = clip(points), np.arange(len(points))
     for _ in range(steps):
@@ -36,9 +34,7 @@ def ascend(
     return points
 
 
-def polish(
-    series: _Series, points: np.ndarray, clip: Callable[[np.ndarray], np.ndarray], steps: int = 20
-) -> np.ndarray:
+def polish(series: Series, points: np.ndarray, clip: Callable[[np.ndarray], np.ndarray], steps: int = 20) -> np.ndarray:
     """Move points that are near a top onto it: Newton where the surface curves down, mean shift elsewhere."""
     points = clip(points)
     for _ in range(steps):
@@ -58,7 +54,7 @@ def polish(
 
 
 def good_starts(
-    series: _Series, low: np.ndarray, high: np.ndarray, clip: Callable[[np.ndarray], np.ndarray], seed: int, most: int
+    series: Series, low: np.ndarray, high: np.ndarray, clip: Callable[[np.ndarray], np.ndarray], seed: int, most: int
 ) -> np.ndarray:
     """Points where a released sum in many columns is high: low-discrepancy points, then generations around the best."""
     sobol = qmc.Sobol(len(low), scramble=True, seed=seed)
@@ -73,7 +69,7 @@ def good_starts(
     return points[np.argsort(-value, kind="stable")[:most]]
 
 
-def distinct(series: _Series, points: np.ndarray, apart: float = 0.3) -> np.ndarray:
+def distinct(series: Series, points: np.ndarray, apart: float = 0.3) -> np.ndarray:
     """Return one of each group of points that ended together, highest first."""
     points = points[np.argsort(-series.value(points), kind="stable")]
     chosen: list[int] = []

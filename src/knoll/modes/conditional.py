@@ -10,9 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from knoll.modes.chance import significance_threshold
-from knoll.modes.packing import Series
 from knoll.modes.persistence import merge_tree
-from knoll.modes.series import GridSeries
+from knoll.modes.series import GridSeries, Series
 
 PER_BANDWIDTH = 6  # mesh points to a bandwidth of y
 ROWS = 512  # profiles held at a time

@@ -18,9 +18,8 @@ from knoll.estimator import declared
 from knoll.modes.ascent import good_starts
 from knoll.modes.kernel_model import KernelModel
 from knoll.modes.landscape import mesh_axes
-from knoll.modes.packing import Series
 from knoll.modes.release import LADDER, Surroundings
-from knoll.modes.series import GridSeries
+from knoll.modes.series import GridSeries, Series
 from knoll.privacy import PrivacyError
 
 

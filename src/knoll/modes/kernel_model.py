@@ -8,8 +8,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from knoll.estimator import PrivateFit, Room, check_rows
-from knoll.modes.packing import PackedSeries, Series, pack, unpack
+from knoll.modes.packing import PackedSeries, pack, unpack
 from knoll.modes.release import Surroundings, check_bandwidth, release_series, rungs, surroundings
+from knoll.modes.series import Series
 from knoll.privacy import PrivacyError
 
 MOST_FEATURES = 2**17

@@ -22,7 +22,7 @@ from knoll.modes.ascent import ascend, distinct, good_starts, polish
 from knoll.modes.chance import significance_threshold
 from knoll.modes.persistence import Peaks, merge_tree, mesh_peaks
 from knoll.modes.release import Surroundings
-from knoll.modes.series import GridSeries, _Series
+from knoll.modes.series import GridSeries, Series
 
 CELLS = {1: 6, 2: 3.0, 3: 2.5}  # mesh cells to a bandwidth
 MOST_PEAKS = 24  # followed in many columns
@@ -49,7 +49,7 @@ class Landscape:
         A mesh and the peak that each of its cells belongs to, in few columns.
     """
 
-    series: _Series
+    series: Series
     peaks: Peaks
     significance: np.ndarray
     threshold: float
@@ -67,7 +67,7 @@ def clipper(around: Surroundings) -> Callable[[np.ndarray], np.ndarray]:
     return around.domain.clip
 
 
-def survey(series: _Series, around: Surroundings, chance: float, seed: int, rungs: int = 1) -> Landscape:
+def survey(series: Series, around: Surroundings, chance: float, seed: int, rungs: int = 1) -> Landscape:
     """Find all peaks of a kernel sum and weigh them, one bandwidth of so many that are looked at."""
     if isinstance(series, GridSeries):
         axes = mesh_axes(around, series.bandwidth)
@@ -90,7 +90,7 @@ def mesh_axes(around: Surroundings, bandwidth: np.ndarray) -> list[np.ndarray]:
     ]
 
 
-def significance(series: _Series, peaks: Peaks, volume: float) -> np.ndarray:
+def significance(series: Series, peaks: Peaks, volume: float) -> np.ndarray:
     """Height over the pass, or for a peak without one over an even spread, in standard errors."""
     d = len(series.bandwidth)
     kernel = float(np.prod(series.bandwidth)) * (2 * np.pi) ** (d / 2)
@@ -109,7 +109,7 @@ def significance(series: _Series, peaks: Peaks, volume: float) -> np.ndarray:
     return (peaks.heights - low) / np.sqrt(noise**2 + sampling + series.approximation**2 + 1e-300)
 
 
-def _peaks_of_starts(series: _Series, around: Surroundings, seed: int) -> Peaks:
+def _peaks_of_starts(series: Series, around: Surroundings, seed: int) -> Peaks:
     """In many columns: climb from good starts; passes are the least values on straight lines between peaks."""
     clip = clipper(around)
     starts = good_starts(series, around.low, around.high, clip, seed, 3 * MOST_PEAKS)
@@ -119,7 +119,7 @@ def _peaks_of_starts(series: _Series, around: Surroundings, seed: int) -> Peaks:
     return peaks_between(series, points)
 
 
-def peaks_between(series: _Series, points: np.ndarray) -> Peaks:
+def peaks_between(series: Series, points: np.ndarray) -> Peaks:
     """Order given tops by height and join them by the passes on straight lines."""
     heights = series.value(points)
     order = np.argsort(-heights, kind="stable")
@@ -138,7 +138,7 @@ def peaks_between(series: _Series, points: np.ndarray) -> Peaks:
 
 
 def choose_rung(
-    series: _Series, hs: np.ndarray, around: Surroundings, chance: float, seed: int, n_modes: int | None = None
+    series: Series, hs: np.ndarray, around: Surroundings, chance: float, seed: int, n_modes: int | None = None
 ) -> tuple[Landscape, list[Landscape]]:
     """Survey every rung; return the best one, and all of them."""
     views = [survey(series.at(h), around, chance, seed, len(hs)) for h in hs]
@@ -156,7 +156,7 @@ def choose_rung(
     return views[max(range(len(views)), key=lambda i: keys[i])], views
 
 
-def place_variance(series: _Series, points: np.ndarray) -> np.ndarray:
+def place_variance(series: Series, points: np.ndarray) -> np.ndarray:
     """Covariance of the place of tops: noise and sampling error of the gradient through the Hessian, (m, d, d).
 
     The spread r h^2 of the records around a top is read off its curvature, S'' = S / (h^2 + r h^2), and with it the
@@ -175,7 +175,7 @@ def place_variance(series: _Series, points: np.ndarray) -> np.ndarray:
     return turned @ (spread[:, :, None] * np.eye(d)) @ turned * np.outer(h, h)
 
 
-def settle(series: _Series, points: np.ndarray, around: Surroundings, *, follow: bool) -> tuple[np.ndarray, np.ndarray]:
+def settle(series: Series, points: np.ndarray, around: Surroundings, *, follow: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return the places of tops and the covariance of each, the bandwidth chosen mode by mode if `follow`."""
     clip = clipper(around)
     d = points.shape[1]

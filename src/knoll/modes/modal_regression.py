@@ -30,10 +30,9 @@ from knoll.modes.conditional import (
 )
 from knoll.modes.kernel_model import KernelModel
 from knoll.modes.mode_seeking import check_chance
-from knoll.modes.packing import Series
 from knoll.modes.release import LADDER, MOST_ON_GRID, Surroundings
 from knoll.modes.restore import restored
-from knoll.modes.series import GridSeries
+from knoll.modes.series import GridSeries, Series
 from knoll.privacy import DataError, PrivacyError
 
 ACROSS, ALONG = (5.0, 10.0, 20.0), (10.0, 20.0)  # bandwidths of x and y: the bounds' widths over these

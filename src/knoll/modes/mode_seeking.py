@@ -23,8 +23,9 @@ from knoll.modes.ascent import ascend
 from knoll.modes.each_step import ascend_step_by_step
 from knoll.modes.kernel_model import KernelModel
 from knoll.modes.landscape import Landscape, choose_rung, settle, survey
-from knoll.modes.packing import Series, pack
+from knoll.modes.packing import pack
 from knoll.modes.release import LADDER, Surroundings, surroundings
+from knoll.modes.series import Series
 from knoll.privacy import PrivacyError
 
 ONCE, EACH_STEP = "once", "each-step"

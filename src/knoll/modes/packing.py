@@ -4,10 +4,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from knoll.modes.series import FeatureSeries, GridSeries
+from knoll.modes.series import FeatureSeries, GridSeries, Series
 from knoll.queries import Lattice
-
-Series = GridSeries | FeatureSeries
 
 
 class PackedSeries:

@@ -56,9 +56,8 @@ def climb(values: np.ndarray) -> np.ndarray:
 
     Values are compared by rank, so that no two are equal.
     """
-    rank = np.empty(values.size, dtype=np.int64)
-    rank[np.argsort(values, axis=None, kind="stable")] = np.arange(values.size)
-    rank = rank.reshape(values.shape)
+    rank = np.empty(values.shape, dtype=np.int64)
+    rank.flat[np.argsort(values, axis=None, kind="stable")] = np.arange(values.size)
     padded = np.pad(rank, 1, constant_values=-1)
     best = rank.copy()
     for shift in product((0, 1, 2), repeat=values.ndim):

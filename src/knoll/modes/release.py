@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi
 
-from knoll.modes.series import FeatureSeries, GridSeries, spectrum
+from knoll.modes.series import FeatureSeries, GridSeries, Series, spectrum
 from knoll.privacy import Curator, PrivacyError
 from knoll.queries import Ball, ColumnHistograms, FourierFeatures, FourierGrid, Lattice, LatticeCounts, Projected
 
@@ -30,8 +30,6 @@ WIDER = 1.1  # the bandwidth that amplitudes for one bandwidth's slope are made 
 REACH = 4.3  # frequencies are kept up to this over the bandwidth, where the spectrum is 1e-4
 PAD = 4.0  # bandwidths between the two ends of the window, round the torus
 _BINS = 64
-
-Series = GridSeries | FeatureSeries
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,11 @@ class _Series:
     """What both kinds of series share."""
 
     bandwidth: np.ndarray
-    approximation = 0.0  # standard error of the kernel itself: none on a grid
+
+    @property
+    def approximation(self) -> float:
+        """Standard error of the kernel itself: none on a grid."""
+        return 0.0
 
     def value(self, points: np.ndarray) -> np.ndarray:
         """Return the kernel sum at points."""
@@ -314,3 +318,6 @@ class FeatureSeries(_Series):
                 weights = self._gain * np.prod(self.frequencies[:, list(pick)], axis=1)
                 found[start : start + step, column] = waves[len(pick)] @ weights
         return found
+
+
+Series = GridSeries | FeatureSeries

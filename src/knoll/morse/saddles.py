@@ -128,7 +128,7 @@ def with_ways(saddles: Saddles, ways: Saddles, n_peaks: int) -> Saddles:
     Saddles can be missed; a way that runs higher than all chains of saddles tells, and bounds what was missed.
     """
     none = float(min(ways.height.min(initial=0.0), saddles.height.min(initial=0.0))) - 1.0
-    chain = strings.chains(saddles.height, *saddles.ends.T, n_peaks, 2 * none)
+    chain = strings.chains(saddles.height, saddles.ends[:, 0], saddles.ends[:, 1], n_peaks, 2 * none)
     better = ways.height > chain[tuple(ways.ends.T)] + SLACK
     return Saddles(
         np.vstack([saddles.at, ways.at[better]]),

@@ -8,7 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
 
-_INK, _PAPER, _FAINT = "#22303c", "#ffffff", "#c9d1d8"
+from knoll.plots.style import FAINT, INK, STYLE, plain
+
+_PAPER = "#ffffff"
 _MOST_PROFILES, _MOST_COLUMNS = 24, 24
 
 
@@ -31,22 +33,22 @@ def plot_clusters(model: Any, title: str | None = None) -> Figure:
     figure : matplotlib Figure
     """
     centres = model.cluster_centers_
-    names = [_plain(name) for name in getattr(model, "feature_names_in_", [f"x{j}" for j in range(centres.shape[1])])]
+    names = [plain(name) for name in getattr(model, "feature_names_in_", [f"x{j}" for j in range(centres.shape[1])])]
     order = np.argsort(-model.cluster_sizes_, kind="stable")
     colours = matplotlib.colormaps["tab10" if len(order) <= 10 else "turbo"](np.linspace(0, 1, max(len(order), 10)))
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(12, 5.6), layout="constrained")
         left, right = figure.subplots(1, 2, width_ratios=(1.15, 1))
         _draw_map(left, model, order, colours, names)
         _draw_profiles(right, model, order, colours, names)
         privacy = model.privacy_
-        head = title or f"{_plain(privacy.dataset)}: {len(order)} clusters by {privacy.estimator}"
+        head = title or f"{plain(privacy.dataset)}: {len(order)} clusters by {privacy.estimator}"
         figure.suptitle(head, x=0.01, ha="left", fontsize=14, fontweight="bold")
         foot = (
             f"epsilon = {privacy.epsilon:g}, delta = {privacy.delta:g}, {privacy.relation}. Error marks: privacy noise."
         )
         figure.supxlabel(
-            privacy.warning or foot, x=0.01, ha="left", fontsize=9, color="#a00" if privacy.warning else _INK
+            privacy.warning or foot, x=0.01, ha="left", fontsize=9, color="#a00" if privacy.warning else INK
         )
     return figure
 
@@ -66,7 +68,7 @@ def _draw_map(axes: Axes, model: Any, order: np.ndarray, colours: np.ndarray, na
             height = 2 * error[1] if second is not None else 0.0
             axes.add_patch(Ellipse((x, y), 2 * error[0], height, fill=False, ec=colours[rank], lw=1.5, zorder=3))
         face = colours[rank] if seen else _PAPER
-        axes.scatter(x, y, s=area[i], color=face, edgecolor=_INK, alpha=0.55, linewidth=0.8, zorder=2)
+        axes.scatter(x, y, s=area[i], color=face, edgecolor=INK, alpha=0.55, linewidth=0.8, zorder=2)
         if len(order) <= 40:
             label = f"{sizes[i]:,.0f}" if seen else "too small to see"
             above = (0, 3 + np.sqrt(area[i]) / 2)
@@ -113,7 +115,7 @@ def _draw_profiles(axes: Axes, model: Any, order: np.ndarray, colours: np.ndarra
     axes.set_xlim(-0.5, len(place) - 0.5)
     axes.set_ylim(-0.03, 1.03)
     axes.set_yticks([0, 0.5, 1], ["lower\nbound", "middle", "upper\nbound"])
-    axes.grid(axis="x", color=_FAINT, lw=0.8)
+    axes.grid(axis="x", color=FAINT, lw=0.8)
     axes.set_title("Profiles, each column scaled to its bounds", loc="left", fontsize=11)
     if len(order) <= 10:
         axes.legend(
@@ -125,20 +127,9 @@ def _draw_profiles(axes: Axes, model: Any, order: np.ndarray, colours: np.ndarra
         )
 
 
-def _plain(name: object) -> str:
-    """A name as it is, without dollars that would start mathematics."""
-    return str(name).replace("$", r"\$")
-
-
 def _two_columns(spread: np.ndarray) -> tuple[int, int | None]:
     """The two columns with the largest spread, in their own order."""
     if len(spread) == 1:
         return 0, None
     first, second = sorted(np.argsort(-spread, kind="stable")[:2].tolist())
     return first, second
-
-
-_STYLE = {
-    "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": _FAINT, "axes.labelcolor": _INK,
-    "text.color": _INK, "xtick.color": _INK, "ytick.color": _INK, "font.size": 10,
-}  # fmt: skip

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
 
-from knoll.plots.clusters import _FAINT, _INK, _STYLE, _plain
+from knoll.plots.style import FAINT, INK, STYLE, plain
 
 _MOST_NAMED = 12
 _SIGMAS = (1.0, 2.0)
@@ -33,8 +33,8 @@ def plot_mixture(model: Any, title: str | None = None) -> Figure:
     figure : matplotlib Figure
     """
     privacy = model.privacy_
-    head = title or f"{_plain(privacy.dataset)}: {model.n_components_} components by {privacy.estimator}"
-    with matplotlib.rc_context(_STYLE):
+    head = title or f"{plain(privacy.dataset)}: {model.n_components_} components by {privacy.estimator}"
+    with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(12, 5.2), layout="constrained")
         left, right = figure.subplots(1, 2, width_ratios=(1.6, 1))
         _draw(left, model)
@@ -58,7 +58,7 @@ def plot_side_by_side(models: dict[str, Any], title: str | None = None) -> Figur
     -------
     figure : matplotlib Figure
     """
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(6.2 * len(models), 5), layout="constrained")
         grid = figure.subplots(1, len(models), sharex=True, sharey=True, squeeze=False)[0]
         for axes, (name, model) in zip(grid, models.items(), strict=True):
@@ -87,7 +87,7 @@ def _draw_curves(axes: Axes, model: Any) -> None:
         height = np.maximum(counts, 0.0) / max(model.n_records_, 1.0) / np.diff(edges)
         local = model.privacy_.estimator == "LocalGaussianMixture"
         label = "reports, their noise undone" if local else "released histogram"
-        axes.stairs(height, edges, fill=True, color=_FAINT, alpha=0.6, label=label)
+        axes.stairs(height, edges, fill=True, color=FAINT, alpha=0.6, label=label)
         inner = edges[1:-1] if len(counts) > 3 else edges
         low, high = max(low, float(inner[0])), min(high, float(inner[-1]))
     x = np.linspace(low, high, 600)
@@ -101,7 +101,7 @@ def _draw_curves(axes: Axes, model: Any) -> None:
             label = f"{mixture.means[i, 0]:.3g}" + (f" ± {error:.2g}" if np.isfinite(error) else "")
             peak = (mixture.means[i, 0], parts[:, i].max())
             axes.annotate(label, peak, (0, 4), textcoords="offset points", ha="center", fontsize=9)
-    axes.plot(x, parts.sum(axis=1), color=_INK, lw=1.4, ls="--", label="mixture")
+    axes.plot(x, parts.sum(axis=1), color=INK, lw=1.4, ls="--", label="mixture")
     axes.set_xlim(low, high)
     axes.set_ylim(0, None)
     axes.set_xlabel(_names(model)[0])
@@ -127,7 +127,7 @@ def _draw_ellipses(axes: Axes, model: Any) -> None:
             axes.add_patch(patch)
         error = 2 * model.means_stderr_[i, [first, second]]
         if np.isfinite(error).all():
-            axes.errorbar(*at, xerr=error[0], yerr=error[1], color=_INK, lw=1.2, capsize=2)
+            axes.errorbar(at[0], at[1], xerr=error[0], yerr=error[1], color=INK, lw=1.2, capsize=2)
         if len(order) <= _MOST_NAMED:
             axes.annotate(f"{model.weights_[i]:.0%}", at, (6, 6), textcoords="offset points", fontsize=9)
         wide = 2.4 * np.sqrt(np.diag(model.covariances_[i][pair]))
@@ -149,7 +149,7 @@ def _draw_weights(axes: Axes, model: Any) -> None:
     place = np.arange(len(order))
     error = np.where(np.isfinite(model.weights_stderr_[order]), 2 * model.weights_stderr_[order], 0.0)
     colours = _colours(len(order))
-    axes.barh(place, model.weights_[order], xerr=error, color=colours, alpha=0.55, ecolor=_INK, capsize=2)
+    axes.barh(place, model.weights_[order], xerr=error, color=colours, alpha=0.55, ecolor=INK, capsize=2)
     if len(order) <= 40:
         axes.set_yticks(place, [f"component {i}" for i in order])
     axes.invert_yaxis()
@@ -166,12 +166,12 @@ def _draw_weights(axes: Axes, model: Any) -> None:
 def _foot(figure: Figure, privacy: Any, budget: bool = True) -> None:
     spent = f"epsilon = {privacy.epsilon:g}, delta = {privacy.delta:g}, {privacy.relation}. " if budget else ""
     text = privacy.warning or f"{spent}Marks: two standard errors; after ±: one."
-    figure.supxlabel(text, x=0.01, ha="left", fontsize=9, color="#a00" if privacy.warning else _INK)
+    figure.supxlabel(text, x=0.01, ha="left", fontsize=9, color="#a00" if privacy.warning else INK)
 
 
 def _names(model: Any) -> list[str]:
     known = getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.means_.shape[1])])
-    return [_plain(name) for name in known]
+    return [plain(name) for name in known]
 
 
 def _colours(k: int) -> np.ndarray:

@@ -7,11 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-_INK, _FAINT = "#22303c", "#c9d1d8"
-_STYLE = {
-    "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": _FAINT, "axes.labelcolor": _INK,
-    "text.color": _INK, "xtick.color": _INK, "ytick.color": _INK, "font.size": 10,
-}  # fmt: skip
+from knoll.plots.style import FAINT, INK, STYLE
 
 
 def plot_modes(model: Any, title: str | None = None) -> Figure:
@@ -30,7 +26,7 @@ def plot_modes(model: Any, title: str | None = None) -> Figure:
     d = model.n_features_in_
     if d > 2:
         raise ValueError(f"a density is drawn in one or two columns; this one has {d}")
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(11.5, 5.2), layout="constrained")
         left, right = figure.subplots(1, 2, width_ratios=(1.6, 1))
         (_line if d == 1 else _map)(left, model)
@@ -42,7 +38,7 @@ def plot_modes(model: Any, title: str | None = None) -> Figure:
 def plot_surface(model: Any, title: str | None = None) -> Figure:
     """Draw the released density of two columns as a surface over contours, with the modes (the paper's Figure 2)."""
     x, y, z = _mesh(model, 120)
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(8, 6.4), layout="constrained")
         axes: Any = figure.add_subplot(projection="3d")
         axes.plot_surface(x, y, z, cmap="viridis", rstride=2, cstride=2, linewidth=0, alpha=0.85)
@@ -62,7 +58,7 @@ def plot_surface(model: Any, title: str | None = None) -> Figure:
 
 def plot_mode_tree(model: Any, title: str | None = None) -> Figure:
     """Draw the significant modes against the bandwidth, all from one release: what a wider or narrower look shows."""
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(4.2 * min(2, model.n_features_in_) + 3.5, 5), layout="constrained")
         panels = figure.subplots(1, min(2, model.n_features_in_), squeeze=False)[0]
         for view in model.mode_tree():
@@ -71,7 +67,7 @@ def plot_mode_tree(model: Any, title: str | None = None) -> Figure:
                 level = np.full(len(points), h[j])
                 size = np.clip(sure, 0, 20) * 3
                 clear = view.stands_out
-                axes.scatter(points[~clear, j], level[~clear], s=4, color=_FAINT, zorder=1)
+                axes.scatter(points[~clear, j], level[~clear], s=4, color=FAINT, zorder=1)
                 axes.scatter(points[clear, j], level[clear], s=size[clear], color="#1f77b4", zorder=2)
         for j, axes in enumerate(panels):
             axes.axhline(model.bandwidth_[j], color="#d62728", lw=1, ls="--")
@@ -91,7 +87,7 @@ def plot_regression(model: Any, title: str | None = None) -> Figure:
     x, y, z = _mesh(model, 160)
     curves = model.curves(120)
     names = _names(model)
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(8.6, 5.4), layout="constrained")
         axes = figure.subplots()
         shade = axes.pcolormesh(x, y, np.maximum(z, 0), cmap="Blues", shading="auto", rasterized=True)
@@ -115,7 +111,7 @@ def _line(axes: Axes, model: Any) -> None:
     labels = model._basins_of(x[:, None])
     for i, mode in enumerate(model.modes_):
         axes.fill_between(x, 0, density, where=labels == i, color=colours[i], alpha=0.25, lw=0)
-        axes.plot(mode[0], model.mode_heights_[i], "o", color=colours[i], ms=8, mec=_INK)
+        axes.plot(mode[0], model.mode_heights_[i], "o", color=colours[i], ms=8, mec=INK)
     axes.set(xlabel=_names(model)[0], ylabel="density")
     axes.set_title("Density ± two standard errors of noise; colours: basins", loc="left", fontsize=11)
 
@@ -130,11 +126,11 @@ def _map(axes: Axes, model: Any) -> None:
         axes.pcolormesh(x, y, labels, cmap=faint, vmin=-0.5, vmax=len(colours) - 0.5, shading="auto", rasterized=True)
     noise = model.density_stderr()
     levels = np.linspace(3 * noise, max(float(z.max()), 4 * noise), 9)
-    axes.contour(x, y, z, levels=levels, colors=_INK, linewidths=0.6)
+    axes.contour(x, y, z, levels=levels, colors=INK, linewidths=0.6)
     for i, mode in enumerate(model.modes_):
         error = np.where(np.isfinite(model.modes_stderr_[i]), 2 * model.modes_stderr_[i], 0.0)
         axes.errorbar(
-            mode[0], mode[1], xerr=error[0], yerr=error[1], fmt="o", color=colours[i], ms=8, mec=_INK, ecolor=_INK
+            mode[0], mode[1], xerr=error[0], yerr=error[1], fmt="o", color=colours[i], ms=8, mec=INK, ecolor=INK
         )
     names = _names(model)
     axes.set(xlabel=names[0], ylabel=names[1])
@@ -144,7 +140,7 @@ def _map(axes: Axes, model: Any) -> None:
 def _significance(axes: Axes, model: Any) -> None:
     sure, colours = model.mode_significance_, _colours(len(model.modes_))
     place = np.arange(len(sure))
-    axes.barh(place, sure, color=colours[: len(sure)], edgecolor=_INK, linewidth=0.6)
+    axes.barh(place, sure, color=colours[: len(sure)], edgecolor=INK, linewidth=0.6)
     axes.axvline(model.threshold_, color="#d62728", lw=1.2, ls="--")
     axes.set_yticks(place, [_place(mode) for mode in model.modes_])
     axes.invert_yaxis()
@@ -186,4 +182,4 @@ def _words(figure: Figure, model: Any, head: str) -> None:
     privacy = model.privacy_
     figure.suptitle(head, x=0.01, ha="left", fontsize=14, fontweight="bold")
     foot = f"epsilon = {privacy.epsilon:g}, delta = {privacy.delta:g}, {privacy.relation}."
-    figure.supxlabel(privacy.warning or foot, x=0.01, ha="left", fontsize=9, color="#a00" if privacy.warning else _INK)
+    figure.supxlabel(privacy.warning or foot, x=0.01, ha="left", fontsize=9, color="#a00" if privacy.warning else INK)

@@ -9,7 +9,8 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from scipy.cluster.hierarchy import dendrogram
 
-from knoll.plots.clusters import _FAINT, _INK, _STYLE, _plain, _two_columns
+from knoll.plots.clusters import _two_columns
+from knoll.plots.style import FAINT, INK, STYLE, plain
 
 _GRID, _LEVELS, _DEPTH = 160, 14, 9.0  # points along an axis; level curves, over so many units of log density
 
@@ -34,12 +35,12 @@ def plot_morse(model: Any, title: str | None = None) -> Figure:
     figure : matplotlib Figure
     """
     names = [
-        _plain(name) for name in getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.n_features_in_)])
+        plain(name) for name in getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.n_features_in_)])
     ]
     colours = matplotlib.colormaps["tab10" if model.n_clusters_ <= 10 else "turbo"](
         np.linspace(0, 1, max(model.n_clusters_, 10))
     )
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(15, 5.2), layout="constrained")
         left, middle, right = figure.subplots(1, 3, width_ratios=(1, 1, 1.05))
         _draw_density(left, model, colours, names)
@@ -47,14 +48,14 @@ def plot_morse(model: Any, title: str | None = None) -> Figure:
         _draw_tree(right, model, colours)
         privacy = model.privacy_
         head = (
-            title or f"{_plain(privacy.dataset)}: {model.n_clusters_} clusters from {len(model.weights_)} sub-clusters"
+            title or f"{plain(privacy.dataset)}: {model.n_clusters_} clusters from {len(model.weights_)} sub-clusters"
         )
         figure.suptitle(head, x=0.01, ha="left", fontsize=14, fontweight="bold")
         foot = (
             f"epsilon = {privacy.epsilon:g}, delta = {privacy.delta:g}, {privacy.relation}. Drawn from released values."
         )
         figure.supxlabel(
-            privacy.warning or foot, x=0.01, ha="left", fontsize=9, color="#a00" if privacy.warning else _INK
+            privacy.warning or foot, x=0.01, ha="left", fontsize=9, color="#a00" if privacy.warning else INK
         )
     return figure
 
@@ -89,22 +90,22 @@ def _draw_density(axes: Axes, model: Any, colours: np.ndarray, names: list[str])
     axes.set_xlabel(names[first])
     face = colours[model.component_clusters_]
     if second is None:
-        axes.plot(across, np.exp(height), color=_INK)
+        axes.plot(across, np.exp(height), color=INK)
         axes.scatter(mixture.means[:, 0], mixture.density(mixture.means), c=face, zorder=3)
         return
     axes.set_ylabel(names[second])
     levels = height.max() - np.linspace(_DEPTH, 0.15, _LEVELS)
-    axes.contour(across, up, height.reshape(_GRID, _GRID), levels=levels, colors=_FAINT, linewidths=0.8)
+    axes.contour(across, up, height.reshape(_GRID, _GRID), levels=levels, colors=FAINT, linewidths=0.8)
     peaks, saddles = model.peaks_[:, columns], model.saddles_[:, columns]
     highest = _highest_pass_of_pairs(model)
     for s in highest:
         i, j = model.saddle_ends_[s]
         same = model.peak_clusters_[i] == model.peak_clusters_[j]
         way = np.vstack([peaks[i], saddles[s], peaks[j]])
-        axes.plot(*way.T, color=colours[model.peak_clusters_[i]] if same else _FAINT, lw=1.6 if same else 0.8, zorder=2)
-    axes.scatter(*saddles[highest].T, marker="x", s=22, color=_INK, linewidth=1.0, zorder=3)
+        axes.plot(*way.T, color=colours[model.peak_clusters_[i]] if same else FAINT, lw=1.6 if same else 0.8, zorder=2)
+    axes.scatter(saddles[highest, 0], saddles[highest, 1], marker="x", s=22, color=INK, linewidth=1.0, zorder=3)
     sizes = 15 + 150 * model.weights_ / model.weights_.max()
-    axes.scatter(*mixture.means.T, s=sizes, c=face, edgecolor=_INK, linewidth=0.7, zorder=4)
+    axes.scatter(mixture.means[:, 0], mixture.means[:, 1], s=sizes, c=face, edgecolor=INK, linewidth=0.7, zorder=4)
     axes.set(xlim=across[[0, -1]], ylim=up[[0, -1]])
 
 

@@ -25,10 +25,6 @@ class Answerable(Protocol):
         """Return the largest change of the weighted total between neighbours."""
         ...
 
-
-class Summable(Answerable, Protocol):
-    """A query that can be asked of some of the records."""
-
     def summarise(self, block: Floats) -> Integers:
         """Return the exact total over a block of records."""
         ...

@@ -26,7 +26,7 @@ from typing import Protocol
 import numpy as np
 
 from knoll.privacy.accounting import Cost
-from knoll.privacy.asked import Answerable, Floats, Integers, Summable
+from knoll.privacy.asked import Answerable, Floats, Integers
 from knoll.privacy.budget import Budget
 from knoll.privacy.errors import BudgetExceededError, PrivacyError
 from knoll.privacy.ledger import UNNAMED, Ledger, MemoryLedger, line_now
@@ -247,7 +247,7 @@ class Parts:
         self._used, self._touched = 0, 0
         self._paid: Entry | None = None
 
-    def release(self, query: Summable) -> Released:
+    def release(self, query: Answerable) -> Released:
         """Answer one query from the next part. All of them have the first one's shape, and so its cost."""
         if self._used == self._number:
             raise BudgetExceededError(f"all {self._number} parts of the records have answered")

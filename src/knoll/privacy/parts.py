@@ -7,7 +7,7 @@ other records come or go, and no record is in two parts. The key need not be sec
 import numpy as np
 import numpy.typing as npt
 
-from knoll.privacy.asked import Floats, Integers, Summable
+from knoll.privacy.asked import Answerable, Floats, Integers
 from knoll.privacy.relation import Relation
 
 Words = npt.NDArray[np.uint64]
@@ -23,7 +23,7 @@ class InPart:
     inequality.
     """
 
-    def __init__(self, query: Summable, part: int, parts: int, key: int) -> None:
+    def __init__(self, query: Answerable, part: int, parts: int, key: int) -> None:
         self._query, self._part, self._parts, self._key = query, part, parts, key
         self.name = f"{query.name}, each of {parts} disjoint parts of the records once"
         self.shape, self.weights, self.step = query.shape, query.weights, query.step

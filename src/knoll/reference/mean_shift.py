@@ -59,7 +59,10 @@ def nonprivate_partial_mean_shift(
     return _shift(rows, starts, bandwidth, steps, tolerance, rows[:, -1:], starts.shape[1] - 1)[:, -1]
 
 
-def _shift(rows, starts, bandwidth, steps, tolerance, targets, first):  # type: ignore[no-untyped-def]
+def _shift(
+    rows: np.ndarray, starts: np.ndarray, bandwidth: np.ndarray | float, steps: int, tolerance: float,
+    targets: np.ndarray, first: int,
+) -> np.ndarray:  # fmt: skip
     """Shared loop: columns from `first` on move to the weighted mean of `targets`."""
     h = np.broadcast_to(np.asarray(bandwidth, float), (rows.shape[1],))
     scaled, points = rows / h, starts.copy()

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from knoll.engines.engine import BLOCK_ROWS, Block, Engine, Missing
+from knoll.engines.engine import Block, Engine, Missing
 from knoll.privacy.errors import DataError
 from knoll.privacy.relation import Unit
 
@@ -21,7 +21,7 @@ class ArrayEngine(Engine):
         Column names.
     users : Arrow array of text of length rows, optional
         The user of each row, if the unit is a user; null if it has none.
-    block_rows : int
+    block_rows : int, optional
         Rows summed at a time.
     """
 
@@ -33,12 +33,14 @@ class ArrayEngine(Engine):
         users: Any = None,
         missing: Missing = "refuse",
         unit: Unit | None = None,
-        block_rows: int = BLOCK_ROWS,
+        block_rows: int | None = None,
     ):
         super().__init__(names, array.shape[1], missing=missing, unit=unit)
         if users is not None and len(users) != len(array):
             raise DataError(f"{len(users)} user ids for {len(array)} rows")
-        self._array, self._users, self._block_rows = array, users, block_rows
+        self._array, self._users = array, users
+        if block_rows is not None:
+            self.block_rows = block_rows
 
     @property
     def row_limit(self) -> int:
@@ -47,7 +49,7 @@ class ArrayEngine(Engine):
 
     def read(self) -> Iterator[Block]:
         """Yield slices of the array."""
-        for start in range(0, len(self._array), self._block_rows):
-            stop = start + self._block_rows
+        for start in range(0, len(self._array), self.block_rows):
+            stop = start + self.block_rows
             users = None if self._users is None else self._users[start:stop]
             yield self._array[start:stop], users, stop / len(self._array)

@@ -17,9 +17,7 @@ from knoll.privacy.asked import Answerable, Floats, Integers
 from knoll.privacy.errors import DataError
 from knoll.privacy.relation import Record, Unit, User
 
-BLOCK_ROWS = 16384
-"""Rows summed at a time: intermediate arrays stay in cache, and sums of a block stay exact in doubles."""
-
+_BLOCK_ENTRIES, _FEWEST_ROWS, _MOST_ROWS = 2**18, 2**12, 2**16
 _MOST_THREADS = 4
 
 Missing = Literal["refuse", "drop"]
@@ -53,6 +51,9 @@ class Engine(ABC):
         self.names, self.n_columns = names, n_columns
         self.missing: Missing = missing
         self.unit: Unit = unit if unit is not None else Record()
+        self.block_rows = int(np.clip(_BLOCK_ENTRIES // max(n_columns, 1), _FEWEST_ROWS, _MOST_ROWS))
+        """Rows summed at a time: threads seldom wait for each other, intermediate arrays stay in cache, and sums of a
+        block are exact in doubles."""
 
     @property
     @abstractmethod
@@ -61,7 +62,7 @@ class Engine(ABC):
 
     @abstractmethod
     def read(self) -> Iterator[Block]:
-        """Yield all rows, in order, in blocks of at most `BLOCK_ROWS`."""
+        """Yield all rows, in order, in blocks of about `block_rows`."""
 
     def blocks(self) -> Iterator[tuple[Floats, float]]:
         """Yield the usable rows in blocks, and the fraction done: missing values handled, users capped."""

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.dataset
 
-from knoll.engines.engine import BLOCK_ROWS, Block, Engine, Missing
+from knoll.engines.engine import Block, Engine, Missing
 from knoll.privacy.errors import DataError
 from knoll.privacy.relation import Unit, User
 
@@ -94,7 +94,7 @@ class FileEngine(Engine):
         wanted = list(self.names) if self._user is None else [*self.names, self._user]
         scanner = self._dataset.scanner(
             columns=wanted,
-            batch_size=4 * BLOCK_ROWS,
+            batch_size=2 * self.block_rows,  # each batch has its cost
             batch_readahead=0,
             fragment_readahead=0,
             use_threads=True,
@@ -103,11 +103,9 @@ class FileEngine(Engine):
         seen, whole = 0, max(1, self.row_limit)
         per_row = 8 * len(wanted) if self._format == "csv" else 1
         while (batch := self._read_safely(next, batches, None)) is not None:
-            for start in range(0, batch.num_rows, BLOCK_ROWS):
-                part = batch.slice(start, BLOCK_ROWS)
-                seen += part.num_rows
-                users = None if self._user is None else self._read_safely(_as_text, part.column(self._user))
-                yield self._read_safely(self._doubles, part), users, min(1.0, seen * per_row / whole)
+            seen += batch.num_rows
+            users = None if self._user is None else self._read_safely(_as_text, batch.column(self._user))
+            yield self._read_safely(self._doubles, batch), users, min(1.0, seen * per_row / whole)
 
     def _doubles(self, batch: Any) -> np.ndarray:
         """Copy the feature columns of a batch into rows of doubles; nulls become NaN."""

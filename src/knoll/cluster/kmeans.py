@@ -5,7 +5,8 @@
     tree    release the shapes of cells, level by level, halving large wide ones                    (moment_tree.py)
     solve   weighted k-means on points sampled from the released leaves: free                       (refine.py)
     refine  Lloyd steps on clipped displacements from the centres, shrunk by their noise, with the rest of the budget;
-            they begin with some centres too many, and half-way the pairs that share a cluster are merged
+            they begin with some centres too many, and half-way the pairs that share a cluster are merged; when the
+            centres rest, steps are left out
 
 Every release is one query: a record lies in one cell and adds (count, displacement, squares) to it, clipped to that
 cell's own ellipsoid. Schedules depend on released values, k, the bounds and the noise, never on the data.

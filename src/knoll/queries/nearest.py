@@ -99,11 +99,14 @@ class Nearest:
 
     def _exact(self, points: Floats) -> Integers:
         labels = np.empty(len(points), dtype=np.int64)
-        rows = max(64, _PRODUCT_SIZE // self.n_cells)
-        for start in range(0, len(points), rows):
-            scores = self._slope @ points[start : start + rows].T
+        rows = min(max(64, _PRODUCT_SIZE // self.n_cells), len(points))
+        whole = np.empty((self.n_cells, rows))  # one for all parts: fresh memory costs more than the product
+        for start in range(0, len(points), max(rows, 1)):
+            part = points[start : start + rows]
+            scores = np.matmul(self._slope, part.T, out=whole[:, : len(part)])
             scores += self._offset
-            labels[start : start + rows] = scores.min(axis=0).astype(np.int64) & (self._tag - 1)
+            labels[start : start + rows] = scores.min(axis=0)
+        labels &= self._tag - 1
         return labels
 
 

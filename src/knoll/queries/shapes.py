@@ -69,7 +69,8 @@ class _Ellipsoids:
 
     def clipped(self, grid: Floats, labels: Integers) -> Floats:
         """Element-wise, then an exact sum of squares: a function of the record and its cell alone, bit for bit."""
-        moved = grid - self._origin.take(labels, axis=0)
+        moved = self._origin.take(labels, axis=0)
+        np.subtract(grid, moved, out=moved)
         with np.errstate(over="ignore"):
             moved *= self._per_step.take(labels, axis=0)
         np.clip(np.trunc(moved, out=moved), -16.0 * SHAPE_UNIT, 16.0 * SHAPE_UNIT, out=moved)

@@ -28,6 +28,13 @@ def test_all_engines_agree_bit_for_bit(name, rows, tmp_path):
         assert np.array_equal(engine.aggregate(query), expected), kind
 
 
+@pytest.mark.parametrize("name", QUERIES)
+def test_sums_of_a_block_are_exact_in_doubles(name):
+    query, d = QUERIES[name]
+    rows = 2 * ArrayEngine(np.zeros((1, d))).block_rows  # what files read at a time
+    assert rows * query.largest < 2**53
+
+
 def test_files_project_and_order_columns(rows, tmp_path):
     names = ["a", "b", "c", "d", "e"]
     for kind, path in write_files(tmp_path, rows, names).items():

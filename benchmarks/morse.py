@@ -7,7 +7,7 @@ ones out without naming them, so here those with the most similar covariances go
 paper's: shuttle 58,000 rows (43,500), emg 30,068 (59,130), sloan 15 columns (16), pulsar 17,898 rows (9,273).
 Non-private: the same code without noise. Set KNOLL_DATA to a folder of NPZ files.
 
-    make bench-morse                     about an hour
+    make bench-morse                     an hour or two
     make bench-morse ARGS=--quick        a few minutes, bent shapes and speed only
     make bench-morse ARGS="--only table2 --runs 20"
     make bench-morse ARGS="--only made"  clusters made up, no data needed

@@ -36,9 +36,9 @@ def fit_from_reports(
     client: Client, valid: np.ndarray, k: int | None, floor: np.ndarray, rng: np.random.RandomState
 ) -> Found:
     """Return a mixture of k components, or of the number that the Bayesian information criterion chooses."""
-    fit: Callable[..., Found] = _fit_bins
-    if isinstance(client, Noisy | Waves):
-        fit = _fit_noisy if isinstance(client, Noisy) else _fit_waves
+    fit: Callable[..., Found] = (
+        _fit_noisy if isinstance(client, Noisy) else _fit_waves if isinstance(client, Waves) else _fit_bins
+    )
     if k is not None:
         return fit(client, valid, k, floor, rng, True)
     n, d = max(2, len(valid) if not isinstance(client, Unary) else int(valid[-1])), len(client.lower)

@@ -100,7 +100,7 @@ class Nearest:
     def _exact(self, points: Floats) -> Integers:
         labels = np.empty(len(points), dtype=np.int64)
         rows = min(max(64, _PRODUCT_SIZE // self.n_cells), len(points))
-        whole = np.empty((self.n_cells, rows))  # one for all parts: fresh memory costs more than the product
+        whole = np.empty((self.n_cells, rows))  # one for all parts: quicker than fresh memory for each
         for start in range(0, len(points), max(rows, 1)):
             part = points[start : start + rows]
             scores = np.matmul(self._slope, part.T, out=whole[:, : len(part)])

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.stats import qmc
 
-from knoll.modes.series import Series
+from knoll.modes.series import Series, Surface
 
 _LONGEST = 0.5  # bandwidths per step
 _STILL = 1e-6  # bandwidths: smaller steps are no steps
@@ -16,7 +16,7 @@ def mean_shift_step(series: Series, points: np.ndarray) -> np.ndarray:
     return _shift(series, *series.value_and_gradient(points))
 
 
-def _shift(series: Series, value: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+def _shift(series: Surface, value: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     return series.bandwidth**2 * gradient / np.maximum(np.abs(value), series.noise + 1e-300)[:, None]
 
 
@@ -34,7 +34,9 @@ def ascend(series: Series, points: np.ndarray, clip: Callable[[np.ndarray], np.n
     return points
 
 
-def polish(series: Series, points: np.ndarray, clip: Callable[[np.ndarray], np.ndarray], steps: int = 20) -> np.ndarray:
+def polish(
+    series: Surface, points: np.ndarray, clip: Callable[[np.ndarray], np.ndarray], steps: int = 20
+) -> np.ndarray:
     """Move points that are near a top onto it: Newton where the surface curves down, mean shift elsewhere."""
     points = clip(points)
     for _ in range(steps):

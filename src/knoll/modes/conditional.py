@@ -112,7 +112,7 @@ def even_spread(series: Series, x: np.ndarray, mesh: np.ndarray) -> tuple[np.nda
 
 
 def place_variance(series: Series, height: np.ndarray, curve: np.ndarray) -> np.ndarray:
-    """Variance of the place of a peak along the last column; see `landscape.place_variance`."""
+    """Variance of the place of a peak along the last column; see `place.place_variance`."""
     h, d = float(series.bandwidth[-1]), len(series.bandwidth)
     value = np.maximum(height, series.noise + 1e-300)
     rate = np.clip(-curve * h**2 / value, 1e-3, None)

@@ -1,4 +1,4 @@
-"""From a released kernel sum to its modes: peaks and passes at every rung, which ones stand out, where they are.
+"""From a released kernel sum to its modes: peaks and passes at every rung, and which ones stand out.
 
 Every figure here is post-processing of one release, whose noise is known exactly.
 
@@ -7,10 +7,6 @@ privacy noise of S(top) - S(pass), exact, and the sampling error, sum K^2 = 2^(-
 what the two points share. A highest peak is held against an even spread of all records over the bounds.
 
 *The rung.* The one with the most significant modes; of those, the one whose least significant mode is the most so.
-
-*The place.* A mode's place has variance H^-1 C H^-1 (H the Hessian, C the covariance of the gradient: noise and
-sampling). Wider bandwidths have less of it and more bias. Each mode is followed up the ladder and the bandwidth is the
-one that minimises variance plus what the bias is at least, seen from narrower ones (Goldenshluger and Lepski 2011).
 """
 
 from collections.abc import Callable
@@ -26,8 +22,6 @@ from knoll.modes.series import GridSeries, Series
 
 CELLS = {1: 6, 2: 3.0, 3: 2.5}  # mesh cells to a bandwidth
 MOST_PEAKS = 24  # followed in many columns
-MOST_CURVED = 32  # columns up to which the curvature of a mode is computed
-FOLLOWED = 6  # quarter octaves that a mode is followed up the ladder
 PATH = np.linspace(0.0, 1.0, 17)[1:-1]
 
 
@@ -154,57 +148,3 @@ def choose_rung(
             enough = len(ranked) >= n_modes
             keys.append((int(enough), float(ranked[n_modes - 1]) if enough else float(len(ranked))))
     return views[max(range(len(views)), key=lambda i: keys[i])], views
-
-
-def place_variance(series: Series, points: np.ndarray) -> np.ndarray:
-    """Covariance of the place of tops: noise and sampling error of the gradient through the Hessian, (m, d, d).
-
-    The spread r h^2 of the records around a top is read off its curvature, S'' = S / (h^2 + r h^2), and with it the
-    sampling variance of the gradient.
-    """
-    h, d = series.bandwidth, points.shape[1]
-    value, _, hessian = series.derivatives(points)
-    value = np.maximum(value, series.noise + 1e-300)
-    curve = -hessian * np.outer(h, h)
-    rate = np.trace(curve, axis1=1, axis2=2) / d / value
-    r = np.clip(1 / np.maximum(rate, 0.02) - 1, 0.0, 50.0)
-    sampling = value * (1 + r) ** (d / 2) * (1 + 2 * r) ** (-d / 2) * r / (1 + 2 * r)
-    spread = sampling[:, None] + (series.gradient_noise * h) ** 2
-    with np.errstate(all="ignore"):
-        turned = np.linalg.pinv(curve)
-    return turned @ (spread[:, :, None] * np.eye(d)) @ turned * np.outer(h, h)
-
-
-def settle(series: Series, points: np.ndarray, around: Surroundings, *, follow: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places of tops and the covariance of each, the bandwidth chosen mode by mode if `follow`."""
-    clip = clipper(around)
-    d = points.shape[1]
-    if not len(points) or d > MOST_CURVED:  # too many columns for Hessians
-        return points, np.full((len(points), d, d), np.inf)
-    points = polish(series, points, clip)
-    places, covariances = [points], [place_variance(series, points)]
-    alive = np.ones(len(points), dtype=bool)
-    for step in range(1, FOLLOWED + 1 if follow else 1):
-        wider = series.at(series.bandwidth * 2 ** (step / 4))
-        moved = polish(wider, places[-1], clip)
-        gap = np.linalg.norm((moved - places[-1]) / wider.bandwidth, axis=1)
-        others = np.linalg.norm((moved[:, None] - moved) / wider.bandwidth, axis=-1) + 9 * np.eye(len(moved))
-        down = np.linalg.eigvalsh(wider.hessian(moved))[:, -1] < 0
-        alive = alive & down & (gap < 0.5) & (others.min(axis=1) > 0.5)
-        places.append(np.where(alive[:, None], moved, places[-1]))
-        covariances.append(np.where(alive[:, None, None], place_variance(wider, moved), np.inf))
-    return _least_risk(np.array(places), np.array(covariances), series.bandwidth)
-
-
-def _least_risk(places: np.ndarray, covariances: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Per mode, the bandwidth with the least variance plus squared bias, as far as narrower ones reveal it."""
-    variance = np.trace(covariances / np.outer(unit, unit), axis1=2, axis2=3)
-    risk = variance.copy()
-    for wide in range(1, len(places)):
-        moved = np.square((places[wide] - places[:wide]) / unit).sum(axis=2)
-        known = np.where(np.isfinite(variance[wide]), variance[wide], 0.0)
-        chance = 2 * np.maximum(variance[:wide] - known, 0.0)  # twice what noise alone would move it
-        risk[wide] += np.maximum(moved - chance, 0.0).max(axis=0)
-    best = risk.argmin(axis=0)
-    mode = np.arange(places.shape[1])
-    return places[best, mode], covariances[best, mode]

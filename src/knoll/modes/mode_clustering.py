@@ -22,8 +22,9 @@ from knoll.cluster.kmeans import SHARES, KMeans, KMeansShares
 from knoll.cluster.means import CellMeans
 from knoll.cluster.shape import effective
 from knoll.estimator import Room, declared
-from knoll.modes.landscape import Landscape, choose_rung, settle
+from knoll.modes.landscape import Landscape, choose_rung
 from knoll.modes.mode_seeking import check_chance, kept_peaks
+from knoll.modes.place import settle
 from knoll.modes.release import LADDER, MOST_ON_GRID, check_bandwidth, release_series, rungs, surroundings
 from knoll.privacy import PrivacyError
 from knoll.queries import Count
@@ -110,7 +111,8 @@ class ModeClustering(PrivateCenters):
         kept = kept_peaks(view, k)
         if not len(kept):
             kept = np.array([0])
-        modes, covariance = settle(view.series, view.peaks.points[kept], around, follow=isinstance(self.bandwidth, str))
+        finest = hs[-1] if isinstance(self.bandwidth, str) else None
+        modes, covariance = settle(view.series, view.peaks.points[kept], around, finest)
         if k is not None and len(modes) < k:  # fewer peaks than clusters: the rest are as good as any other place
             more = view.peaks.points[np.zeros(k - len(modes), dtype=int)]
             modes, covariance = (

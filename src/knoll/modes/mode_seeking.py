@@ -3,7 +3,7 @@
     release the kernel sum of the records, once                                            (release.py)
     find its peaks and passes, at every bandwidth of the ladder                            (persistence.py)
     keep the peaks that stand above both noises; choose the bandwidth that shows most      (landscape.py)
-    place each of them with a bandwidth of its own
+    place each of them with a bandwidth of its own, without its neighbours                 (place.py)
 
 Where we differ from the paper. Its starting points are records, its contributions are divided by a density that every
 record changes, and its bandwidth is read off the data: none of that is private. Here a step, a start and a bandwidth
@@ -22,8 +22,9 @@ from knoll.estimator import Room, declared, label_rows
 from knoll.modes.ascent import ascend
 from knoll.modes.each_step import ascend_step_by_step
 from knoll.modes.kernel_model import KernelModel
-from knoll.modes.landscape import Landscape, choose_rung, settle, survey
+from knoll.modes.landscape import Landscape, choose_rung, survey
 from knoll.modes.packing import pack
+from knoll.modes.place import settle
 from knoll.modes.release import LADDER, Surroundings, surroundings
 from knoll.modes.series import Series
 from knoll.privacy import PrivacyError
@@ -63,7 +64,8 @@ class ModeSeeking(KernelModel):
     modes_ : array of shape (n_modes, n_features)
         Modes, most significant first. There may be none.
     modes_stderr_ : array of shape (n_modes, n_features)
-        Standard error of their places, privacy noise and sampling error together; infinite on a ridge.
+        Standard error of their places, privacy noise and sampling error together; infinite on a ridge. Modes with one
+        long side lean to it, less the more records there are; of that only what narrower bandwidths show is in it.
     mode_heights_, mode_heights_stderr_ : arrays of shape (n_modes,)
         Released density at the modes and the standard error of its privacy noise.
     mode_significance_ : array of shape (n_modes,)
@@ -144,8 +146,8 @@ class ModeSeeking(KernelModel):
     def _look(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Series:
         view, _ = choose_rung(series, hs, around, self.chance, seed, self.n_modes)
         kept = kept_peaks(view, self.n_modes)
-        follow = isinstance(self.bandwidth, str)
-        points, covariance = settle(view.series, view.peaks.points[kept], around, follow=follow)
+        finest = hs[-1] if isinstance(self.bandwidth, str) else None
+        points, covariance = settle(view.series, view.peaks.points[kept], around, finest)
         stderr = np.sqrt(np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 0.0))
         self.bandwidth_, self.count_ = view.series.bandwidth, view.series.count
         heights = view.series.value(points) / (self._records * self._volume)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations_with_replacement
+from typing import Protocol
 
 import numpy as np
 from scipy.special import logsumexp
@@ -29,6 +30,29 @@ def spectrum(lattice: Lattice, bandwidth: np.ndarray) -> np.ndarray:
         one = np.exp(-((2 * np.pi * k * h / period) ** 2) / 2) * np.where(k > 0, 2.0, 1.0)
         total = np.multiply.outer(total, one / one.sum())
     return total
+
+
+class Surface(Protocol):
+    """What it takes to climb a kernel sum and to tell how sure its tops are."""
+
+    @property
+    def bandwidth(self) -> np.ndarray:
+        """Of the kernel."""
+        ...
+
+    @property
+    def noise(self) -> float:
+        """Standard error of the privacy noise of the sum."""
+        ...
+
+    @property
+    def gradient_noise(self) -> np.ndarray:
+        """Standard error of the noise of each partial derivative."""
+        ...
+
+    def derivatives(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Value, gradient and Hessian."""
+        ...
 
 
 class _Series:

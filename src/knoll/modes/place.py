@@ -1,0 +1,202 @@
+"""Where the tops of a released kernel sum are: each with a bandwidth of its own, and without its neighbours.
+
+A top's place has variance H^-1 C H^-1 (H the Hessian, C the covariance of the gradient: noise and sampling). Wider
+bandwidths have less of it and more bias, of two kinds:
+
+    the foot of a neighbouring bump      is known, as far as the bump is a Gaussian, and is taken away
+    a bump that is itself not even       narrower bandwidths show it, by moving the top
+
+So each top is followed along the ladder, up and down, and its bandwidth is the one that minimises variance plus what
+the bias is at least, seen from narrower ones (Goldenshluger and Lepski 2011). Down the ladder a top that noise has
+sharpened would belie its variance: there it is taken to be no less than that of its Gaussian, and only a clear move
+counts. Where one did, what bias is left is told from the last move, being as the square of the bandwidth (Richardson);
+it is taken away, and its size added to the error. All of it is post-processing.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import chi2
+
+from knoll.modes.ascent import polish
+from knoll.modes.release import Surroundings
+from knoll.modes.series import Series, Surface
+
+MOST_CURVED = 32  # columns up to which the curvature of a top is computed
+FOLLOWED = 6  # quarter octaves that a top is followed up the ladder; down, to its end
+CHANCE_UP, CHANCE_DOWN = 0.13, 0.005  # that noise moves a place so far from a narrower one's, above and below the rung
+FLATTEST, WIDEST = 0.02, 50.0  # curvature over that of a point, and squared bandwidths of spread, that are believed
+
+
+def settle(
+    series: Series, points: np.ndarray, around: Surroundings, finest: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the places of tops and the covariance of each.
+
+    With the finest bandwidth of a ladder, its bandwidth is chosen top by top; without, it is the one given.
+    """
+    clip = around.domain.clip
+    d = points.shape[1]
+    if not len(points) or d > MOST_CURVED:  # too many columns for Hessians
+        return points, np.full((len(points), d, d), np.inf)
+    points = polish(series, points, clip)
+    if finest is None:
+        return points, place_variance(series, points)
+    bumps = Bumps.seen(series, points)
+    down = int(4 * np.log2(float((series.bandwidth / finest).min())) + 0.01)
+    narrower = _followed(
+        (series.at(series.bandwidth * 2 ** (-step / 4)) for step in range(1, down + 1)), points, clip, bumps
+    )
+    alone = Alone(series, bumps)
+    points = polish(alone, points, clip)
+    first = points, place_variance(alone, points)
+    wider = _followed(
+        (Alone(series.at(series.bandwidth * 2 ** (step / 4)), bumps) for step in range(1, FOLLOWED + 1)), points, clip
+    )
+    places, covariances = (np.array(each) for each in zip(*narrower[::-1], first, *wider, strict=True))
+    points, covariance = _least_risk(places, covariances, series.bandwidth, len(narrower))
+    return clip(points), covariance
+
+
+def place_variance(series: Surface, points: np.ndarray) -> np.ndarray:
+    """Covariance of the place of tops: noise and sampling error of the gradient through the Hessian, (m, d, d).
+
+    The spread r h^2 of the records around a top is read off its curvature, S'' = S / (h^2 + r h^2), and with it the
+    sampling variance of the gradient.
+    """
+    h, d = series.bandwidth, points.shape[1]
+    value, _, hessian = series.derivatives(points)
+    value = np.maximum(value, series.noise + 1e-300)
+    curve = -hessian * np.outer(h, h)
+    rate = np.trace(curve, axis1=1, axis2=2) / d / value
+    r = np.clip(1 / np.maximum(rate, FLATTEST) - 1, 0.0, WIDEST)
+    sampling = value * (1 + r) ** (d / 2) * (1 + 2 * r) ** (-d / 2) * r / (1 + 2 * r)
+    spread = sampling[:, None] + (series.gradient_noise * h) ** 2
+    with np.errstate(all="ignore"):
+        turned = np.linalg.pinv(curve)
+    return turned @ (spread[:, :, None] * np.eye(d)) @ turned * np.outer(h, h)
+
+
+@dataclass(frozen=True)
+class Bumps:
+    """Gaussians that stand for the records around tops.
+
+    Attributes
+    ----------
+    centres : array of shape (n_tops, n_columns)
+    records : array of shape (n_tops,)
+        How many records each stands for.
+    covariances : array of shape (n_tops, n_columns, n_columns)
+    """
+
+    centres: np.ndarray
+    records: np.ndarray
+    covariances: np.ndarray
+
+    @classmethod
+    def seen(cls, series: Series, tops: np.ndarray) -> "Bumps":
+        """Read them off height and curvature at one bandwidth."""
+        h = series.bandwidth
+        value, _, hessian = series.derivatives(tops)
+        value = np.maximum(value, series.noise + 1e-300)
+        rate, axes = np.linalg.eigh(-hessian * np.outer(h, h) / value[:, None, None])
+        r = np.clip(1 / np.maximum(rate, FLATTEST) - 1, 0.0, WIDEST)
+        spread = (axes * r[:, None]) @ np.swapaxes(axes, 1, 2) * np.outer(h, h)
+        return cls(tops, value * np.sqrt((1 + r).prod(axis=1)), spread)
+
+    def others(self, points: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Value, gradient and Hessian at point i of the kernel sum of all bumps but the i-th."""
+        precision = np.linalg.inv(self.covariances + np.diag(h**2))
+        tops = self.records * np.prod(h) * np.sqrt(np.linalg.det(precision))
+        turned = np.einsum("jab,ijb->ija", precision, points[:, None] - self.centres)
+        value = tops * np.exp(-np.einsum("ija,ija->ij", turned, points[:, None] - self.centres) / 2)
+        np.fill_diagonal(value, 0.0)
+        curve = np.einsum("ij,ija,ijb->iab", value, turned, turned) - np.einsum("ij,jab->iab", value, precision)
+        return value.sum(axis=1), -np.einsum("ij,ija->ia", value, turned), curve
+
+    def place_variance(self, view: Surface) -> np.ndarray:
+        """What `place_variance` is at a bandwidth if each bump is a Gaussian and alone, (n_tops, d, d)."""
+        h = view.bandwidth
+        one, r = np.eye(len(h)), self.covariances / np.outer(h, h)
+        value = self.records / np.sqrt(np.linalg.det(one + r))
+        share = self.records / np.sqrt(np.linalg.det(one + 2 * r))
+        spread = share[:, None, None] * (r @ np.linalg.inv(one + 2 * r)) + np.diag((view.gradient_noise * h) ** 2)
+        turned = (one + r) / value[:, None, None]
+        return turned @ spread @ turned * np.outer(h, h)
+
+
+@dataclass(frozen=True)
+class Alone:
+    """A kernel sum as each of several tops sees it without the others: asked for as many points, in their order."""
+
+    series: Series
+    bumps: Bumps
+
+    @property
+    def bandwidth(self) -> np.ndarray:
+        """Of the kernel."""
+        return self.series.bandwidth
+
+    @property
+    def noise(self) -> float:
+        """Standard error of the privacy noise."""
+        return self.series.noise
+
+    @property
+    def gradient_noise(self) -> np.ndarray:
+        """Standard error of the noise of each partial derivative."""
+        return self.series.gradient_noise
+
+    def derivatives(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Value, gradient and Hessian."""
+        whole, others = self.series.derivatives(points), self.bumps.others(points, self.bandwidth)
+        return whole[0] - others[0], whole[1] - others[1], whole[2] - others[2]
+
+
+def _followed(
+    views: Iterable[Surface], points: np.ndarray, clip: Callable[[np.ndarray], np.ndarray], bumps: Bumps | None = None
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Places of tops and their covariance, bandwidth by bandwidth; infinite from where a top is no longer its own."""
+    found: list[tuple[np.ndarray, np.ndarray]] = []
+    last, alive = points, np.ones(len(points), dtype=bool)
+    for view in views:
+        moved = polish(view, last, clip)
+        gap = np.linalg.norm((moved - last) / view.bandwidth, axis=1)
+        others = np.linalg.norm((moved[:, None] - moved) / view.bandwidth, axis=-1) + 9 * np.eye(len(moved))
+        peaked = np.linalg.eigvalsh(view.derivatives(moved)[2])[:, -1] < 0
+        alive = alive & peaked & (gap < 0.5) & (others.min(axis=1) > 0.5)
+        if not alive.any():
+            break
+        covariance = place_variance(view, moved)
+        if bumps is not None:
+            least = bumps.place_variance(view)
+            more = np.trace(least, axis1=1, axis2=2) > np.trace(covariance, axis1=1, axis2=2)
+            covariance = np.where(more[:, None, None], least, covariance)
+        last = np.where(alive[:, None], moved, last)
+        found.append((last, np.where(alive[:, None, None], covariance, np.inf)))
+    return found
+
+
+def _least_risk(
+    places: np.ndarray, covariances: np.ndarray, unit: np.ndarray, below: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Per top, the place at the bandwidth with the least variance plus squared bias, as narrower ones reveal it.
+
+    Bandwidths come narrowest first, a quarter octave apart, so many of them below the rung. A top that is placed below
+    it leans to one side.
+    """
+    d = places.shape[2]
+    variance = np.trace(covariances / np.outer(unit, unit), axis1=2, axis2=3)
+    risk = variance.copy()
+    times = chi2.isf(np.where(np.arange(len(places)) < below, CHANCE_DOWN, CHANCE_UP), d)[:, None] / d
+    for wide in range(1, len(places)):
+        moved = np.square((places[wide] - places[:wide]) / unit).sum(axis=2)
+        known = np.where(np.isfinite(variance[wide]), variance[wide], 0.0)
+        chance = times[:wide] * np.maximum(variance[:wide] - known, 0.0)
+        risk[wide] += np.maximum(moved - chance, 0.0).max(axis=0)
+    best, top = risk.argmin(axis=0), np.arange(places.shape[1])
+    wider = np.minimum(best + 2, np.maximum(best, below))
+    ratio = 2.0 ** ((wider - best) / 2)  # of squared bandwidths
+    lean = (places[wider, top] - places[best, top]) / np.where(ratio > 1, ratio - 1, 1.0)[:, None]
+    return places[best, top] - lean, covariances[best, top] + lean[:, :, None] * lean[:, None]

@@ -7,7 +7,7 @@ of (x, y) matched as modes are. Beside it the error start by start, that of both
 of the default bandwidth to the true curve. Clustering: ARI and NMI against labels; public bounds (iris and
 digits: round numbers; MNIST: each component's range). delta = 1e-5.
 
-    make bench-modes                  about 30 minutes
+    make bench-modes                  about 40 minutes
     make bench-modes ARGS=--quick     about two minutes
     make bench-modes ARGS="--only clusters"
 """
@@ -244,21 +244,21 @@ def command(part: str, runs: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="few runs, no MNIST")
-    parser.add_argument("--runs", type=int, help="runs per cell (20; half for clusters, 60 for even data)")
+    parser.add_argument("--runs", type=int, help="runs per cell (20; 60 for modes and even data, 10 for clusters)")
     parser.add_argument("--only", choices=PARTS)
     options = parser.parse_args()
     runs = options.runs or (2 if options.quick else 20)
     stem = "modes-quick" if options.quick else "modes"
     few = options.runs or max(2, runs // 2)
     work = {
-        "modes": lambda: bench_modes(runs, stem),
+        "modes": lambda: bench_modes(options.runs or (2 if options.quick else 60), stem),
         "regression": lambda: bench_regression(runs, stem),
         "even": lambda: bench_even(options.runs or (4 if options.quick else 60), stem),
         "clusters": lambda: bench_clusters(few, stem, options.quick),
         "speed": lambda: bench_speed(stem),
         "pictures": lambda: bench_pictures(stem),
     }
-    print(f"{'about two minutes' if options.quick else 'about 30 minutes'} for all parts", flush=True)
+    print(f"{'about two minutes' if options.quick else 'about 40 minutes'} for all parts", flush=True)
     for part in [options.only] if options.only else PARTS:
         work[part]()
 

@@ -104,6 +104,24 @@ def test_broken_files_are_refused_and_cost_nothing(tmp_path):
         assert len(str(caught.value)) > 15, name
 
 
+@pytest.mark.parametrize("rows", [50, 500_000])
+def test_columns_that_are_not_numbers_are_named(tmp_path, rows):
+    """Found while the file is opened, or blocks later."""
+    path = tmp_path / "text.csv"
+    path.write_text("id,a,b\n" + "x,1,2\n" * rows + "y,3,hunter2\n")
+    with pytest.raises(DataError, match=r"column 'b' of text\.csv holds something that is not a number"):
+        knoll.Lloyd(2, bounds={"a": (0, 10), "b": (0, 10)}).fit(path)
+
+
+def test_signs_of_a_missing_value(tmp_path):
+    path = tmp_path / "gaps.csv"
+    signs = ["", "NA", "n/a", "NaN", "null", "None", "?", "-"]
+    path.write_text("a,b\n" + "1,2\n" * 50 + "".join(f"3,{sign}\n" for sign in signs))
+    with zero_noise():
+        model = knoll.Lloyd(2, bounds=(0, 10), missing="drop").fit(path)
+    assert model.cluster_sizes_.sum() == 50
+
+
 def test_unknown_columns_are_named(tmp_path, visits):
     with pytest.raises(DataError, match="no column 'weight'.*it has patient, age"):
         knoll.Lloyd(2, bounds=(0, 1)).fit(knoll.Source(visits, ["age", "weight"]))

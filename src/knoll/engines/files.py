@@ -24,7 +24,7 @@ _FORMATS = {
     ".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv",
     ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc",
 }  # fmt: skip
-_MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "#N/A", "n/a", "?"]
+_MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "#N/A", "n/a", "?", "-"]
 
 
 class FileEngine(Engine):
@@ -161,7 +161,7 @@ class FileEngine(Engine):
     def _explain(self, message: str) -> str:
         where = self._where
         if "conversion error" in message.lower():
-            named = re.match(r"In CSV column #(\d+)", message)
+            named = re.search(r"In CSV column #(\d+)", message)
             names = self._header() if named else []
             number = int(named.group(1)) if named else 0
             which = f"column {names[number]!r}" if number < len(names) else "a column"

@@ -33,6 +33,29 @@ def two_waves(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray,
     return x[:, None], wave + 0.15 * rng.normal(size=n), wave
 
 
+THREE_CORNERS = np.array([[-5, -4], [4, -5], [0, 5]], dtype=float)
+CLOSE_PAIR = np.array([[-1.6, 0.0], [1.6, 0.5]])
+
+
+def gamma(n: int, rng: np.random.Generator) -> np.ndarray:
+    """One skewed mode, at 0."""
+    return rng.gamma(3.0, 0.5, size=(n, 1)) - 1.0
+
+
+def lognormal(n: int, rng: np.random.Generator) -> np.ndarray:
+    """As incomes are; the mode is at 0."""
+    return np.exp(0.6 * rng.normal(size=(n, 1))) - np.exp(-(0.6**2))
+
+
+def three_skewed(n: int, rng: np.random.Generator) -> np.ndarray:
+    return THREE_CORNERS[rng.integers(3, size=n)] + rng.gamma(3.0, 0.5, size=(n, 2)) - 1.0
+
+
+def close_pair(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Four standard deviations apart, so that the true modes are the centres to 0.01."""
+    return CLOSE_PAIR[(rng.random(n) < 0.4).astype(int)] + 0.8 * rng.normal(size=(n, 2))
+
+
 def matched(modes: np.ndarray, truth: np.ndarray) -> tuple[float, float, float]:
     """The paper's matched MSE, the share of true modes found (within 1.0), and the number of false modes."""
     if not len(modes):

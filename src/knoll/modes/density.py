@@ -19,7 +19,7 @@ from knoll.modes.ascent import good_starts
 from knoll.modes.kernel_model import KernelModel
 from knoll.modes.landscape import mesh_axes
 from knoll.modes.release import LADDER, Surroundings
-from knoll.modes.series import GridSeries, Series
+from knoll.modes.series import GridSeries, Series, kernel_volume
 from knoll.privacy import PrivacyError
 
 
@@ -129,6 +129,6 @@ def squared_error(series: Series, bandwidth: np.ndarray) -> float:
     records, which squared totals give; noise adds its variance to a squared total, which the second takes off again.
     """
     n, d = max(series.count, 1.0), len(bandwidth)
-    volume = float(np.prod(bandwidth)) * (2 * np.pi) ** (d / 2)
+    volume = kernel_volume(bandwidth)
     square = series.at(2**0.5 * bandwidth).pairs(debias=False) / (n**2 * volume * 2 ** (d / 2))
     return square - 2 * (series.at(bandwidth).pairs(debias=True) - n) / (n**2 * volume)

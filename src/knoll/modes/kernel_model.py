@@ -10,10 +10,15 @@ from sklearn.utils.validation import check_is_fitted
 from knoll.estimator import PrivateFit, Room, check_rows
 from knoll.modes.packing import PackedSeries, pack, unpack
 from knoll.modes.release import Surroundings, check_bandwidth, release_series, rungs, surroundings
-from knoll.modes.series import Series
+from knoll.modes.series import Series, kernel_volume
 from knoll.privacy import PrivacyError
 
 MOST_FEATURES = 2**17
+
+
+def density_mass(series: Series) -> float:
+    """Integral of a kernel sum, of one record at least: what turns it into a density."""
+    return max(series.count, 1.0) * kernel_volume(series.bandwidth)
 
 
 class KernelModel(PrivateFit, PackedSeries, BaseEstimator):
@@ -68,9 +73,14 @@ class KernelModel(PrivateFit, PackedSeries, BaseEstimator):
         return state
 
     @property
-    def _volume(self) -> float:
-        """Integral of one record's kernel."""
-        return float(np.prod(self.bandwidth_)) * (2 * np.pi) ** (len(self.bandwidth_) / 2)
+    def _shown(self) -> Series:
+        """The kernel sum that is shown as a density."""
+        return self.series_
+
+    @property
+    def _mass(self) -> float:
+        """What turns that sum into a density."""
+        return density_mass(self._shown)
 
     def _around(self) -> Surroundings:
         """Where the fitted release lives."""
@@ -79,21 +89,16 @@ class KernelModel(PrivateFit, PackedSeries, BaseEstimator):
 
     def density(self, X: Any) -> np.ndarray:
         """Return the released density at points. Where there are few records, noise may make it negative."""
-        return self.series_.value(self._points(X)) / (self._records * self._volume)
-
-    @property
-    def _records(self) -> float:
-        """Released number of records, at least one."""
-        return max(self.count_, 1.0)
+        return self._shown.value(self._points(X)) / self._mass
 
     def density_stderr(self, X: Any = None) -> Any:
         """Return the standard error of the privacy noise of the density: the same at every point."""
-        error = self.series_.noise / (self._records * self._volume)
+        error = self._shown.noise / self._mass
         return error if X is None else np.full(len(self._points(X)), error)
 
     def gradient(self, X: Any) -> np.ndarray:
         """Return the gradient of the released density at points."""
-        return self.series_.gradient(self._points(X)) / (self._records * self._volume)
+        return self._shown.gradient(self._points(X)) / self._mass
 
     def _points(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "totals_")

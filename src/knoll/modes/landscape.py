@@ -18,7 +18,7 @@ from knoll.modes.ascent import ascend, distinct, good_starts, polish
 from knoll.modes.chance import significance_threshold
 from knoll.modes.persistence import Peaks, merge_tree, mesh_peaks
 from knoll.modes.release import Surroundings
-from knoll.modes.series import GridSeries, Series
+from knoll.modes.series import GridSeries, Series, kernel_volume
 
 CELLS = {1: 6, 2: 3.0, 3: 2.5}  # mesh cells to a bandwidth
 MOST_PEAKS = 24  # followed in many columns
@@ -87,7 +87,7 @@ def mesh_axes(around: Surroundings, bandwidth: np.ndarray) -> list[np.ndarray]:
 def significance(series: Series, peaks: Peaks, volume: float) -> np.ndarray:
     """Height over the pass, or for a peak without one over an even spread, in standard errors."""
     d = len(series.bandwidth)
-    kernel = float(np.prod(series.bandwidth)) * (2 * np.pi) ** (d / 2)
+    kernel = kernel_volume(series.bandwidth)
     flat = 2.0 ** (-d / 2)
     merges = peaks.parent >= 0
     heights = np.maximum(peaks.heights, 0.0)

@@ -20,8 +20,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from knoll.estimator import Room, declared, label_rows
 from knoll.modes.ascent import ascend
+from knoll.modes.density import best_by_cross_validation
 from knoll.modes.each_step import ascend_step_by_step
-from knoll.modes.kernel_model import KernelModel
+from knoll.modes.kernel_model import KernelModel, density_mass
 from knoll.modes.landscape import Landscape, choose_rung, survey
 from knoll.modes.packing import pack
 from knoll.modes.place import settle
@@ -75,6 +76,9 @@ class ModeSeeking(KernelModel):
         The significance that noise exceeds with `chance`.
     n_modes_ : int
         Number of modes.
+    density_bandwidth_ : array of shape (n_features,)
+        Bandwidth of `density` and `mode_heights_`: with a ladder, the one of least estimated error as a density.
+        `bandwidth_` is the one that shows the modes best, and that of their basins.
     {attributes}
 
     Notes
@@ -109,8 +113,8 @@ class ModeSeeking(KernelModel):
     scale_by_bounds: bool = True
 
     _published: ClassVar = {
-        **KernelModel._published, "modes_": "kd", "modes_stderr_": "kd", "mode_heights_": "k",
-        "mode_heights_stderr_": "k", "mode_significance_": "k", "threshold_": "",
+        **KernelModel._published, "density_bandwidth_": "p", "modes_": "kd", "modes_stderr_": "kd",
+        "mode_heights_": "k", "mode_heights_stderr_": "k", "mode_significance_": "k", "threshold_": "",
     }  # fmt: skip
 
     def _check_parameters(self) -> None:
@@ -140,6 +144,7 @@ class ModeSeeking(KernelModel):
             room.curator, around, self.bandwidth, self.n_steps, rng, mini_batches=bool(self.mini_batches)
         )
         pack(self, found.series, found.rungs)
+        self.density_bandwidth_ = self.bandwidth_
         points, heights, sure = found.merged(self.n_modes, self.chance)
         self._publish(points, found.stderr(points), heights, sure, found.threshold(self.chance))
 
@@ -149,24 +154,38 @@ class ModeSeeking(KernelModel):
         finest = hs[-1] if isinstance(self.bandwidth, str) else None
         points, covariance = settle(view.series, view.peaks.points[kept], around, finest)
         stderr = np.sqrt(np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 0.0))
-        self.bandwidth_, self.count_ = view.series.bandwidth, view.series.count
-        heights = view.series.value(points) / (self._records * self._volume)
-        self._heights_stderr = view.series.noise / (self._records * self._volume)
-        self._publish(points, stderr, heights, view.significance[kept], view.threshold)
+        self.density_bandwidth_ = density_bandwidth(series, hs, view.series.bandwidth)
+        shown = series.at(self.density_bandwidth_)
+        mass = density_mass(shown)
+        self._publish(
+            points, stderr, shown.value(points) / mass, view.significance[kept], view.threshold, shown.noise / mass
+        )
         return view.series
 
+    @property
+    def _shown(self) -> Series:
+        return self.series_.at(self.density_bandwidth_)
+
     def _publish(
-        self, points: np.ndarray, stderr: np.ndarray, heights: np.ndarray, sure: np.ndarray, threshold: float
+        self,
+        points: np.ndarray,
+        stderr: np.ndarray,
+        heights: np.ndarray,
+        sure: np.ndarray,
+        threshold: float,
+        heights_stderr: float = 0.0,
     ) -> None:
         """Set the fitted attributes, most significant mode first."""
         order = np.argsort(-sure, kind="stable")
         self.modes_, self.modes_stderr_ = points[order], stderr[order]
         self.mode_heights_, self.mode_significance_ = heights[order], sure[order]
-        self.mode_heights_stderr_ = np.full(len(points), self.__dict__.pop("_heights_stderr", 0.0))
+        self.mode_heights_stderr_ = np.full(len(points), heights_stderr)
         self.threshold_, self.n_modes_ = float(threshold), len(points)
 
     def _restore(self) -> None:
         super()._restore()
+        if not (np.isfinite(self.density_bandwidth_) & (self.density_bandwidth_ > 0)).all():
+            raise ValueError("density_bandwidth_ is not positive")
         if not np.isfinite(self.modes_).all():
             raise ValueError("a mode is not finite")
         self.n_modes_ = len(self.modes_)
@@ -228,6 +247,11 @@ class ModeSeeking(KernelModel):
     def predict(self, X: Any) -> np.ndarray:
         """Return the mode of each row, by its basin; see `basins`. The labels go to whoever holds X."""
         return self.basins(X)
+
+
+def density_bandwidth(series: Series, hs: np.ndarray, widest: np.ndarray) -> np.ndarray:
+    """Bandwidth of the density around modes: that of least estimated error, but no wider than the one of the modes."""
+    return widest if len(hs) == 1 else np.minimum(best_by_cross_validation(series, hs), widest)
 
 
 def check_chance(chance: Any) -> None:

@@ -32,6 +32,11 @@ def spectrum(lattice: Lattice, bandwidth: np.ndarray) -> np.ndarray:
     return total
 
 
+def kernel_volume(bandwidth: np.ndarray) -> float:
+    """Integral of one record's kernel."""
+    return float(np.prod(bandwidth)) * (2 * np.pi) ** (len(bandwidth) / 2)
+
+
 class Surface(Protocol):
     """What it takes to climb a kernel sum and to tell how sure its tops are."""
 

@@ -7,7 +7,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from knoll.modes.kernel_model import density_mass
 from knoll.plots.style import FAINT, INK, STYLE
+
+FEWEST_BARS = 5  # that there is room for, so that one mode is not a block
 
 
 def plot_modes(model: Any, title: str | None = None) -> Figure:
@@ -43,12 +46,12 @@ def plot_surface(model: Any, title: str | None = None) -> Figure:
         axes: Any = figure.add_subplot(projection="3d")
         axes.plot_surface(x, y, z, cmap="viridis", rstride=2, cstride=2, linewidth=0, alpha=0.85)
         floor = -0.35 * float(z.max())
-        low = min(3 * model.density_stderr(), float(z.max()) / 2)
+        low = min(3 * _noise(model), float(z.max()) / 2)
         levels = np.linspace(low, float(z.max()), 10)
         axes.contour(x, y, z, levels=levels, zdir="z", offset=floor, cmap="viridis", linewidths=0.8)
         modes = model.modes_
         axes.scatter(modes[:, 0], modes[:, 1], np.full(len(modes), floor), color="#d62728", marker="x", s=60)
-        axes.scatter(modes[:, 0], modes[:, 1], model.mode_heights_ * 1.02, color="#d62728", s=30, depthshade=False)
+        axes.scatter(modes[:, 0], modes[:, 1], _density(model, modes) * 1.02, color="#d62728", s=30, depthshade=False)
         names = _names(model)
         axes.set(xlabel=names[0], ylabel=names[1], zlim=(floor, float(z.max()) * 1.05))
         axes.set_zlabel("density")
@@ -104,7 +107,7 @@ def plot_regression(model: Any, title: str | None = None) -> Figure:
 def _line(axes: Axes, model: Any) -> None:
     bounds = model.bounds_
     x = np.linspace(bounds.centre[0] - bounds.half[0], bounds.centre[0] + bounds.half[0], 600)
-    density, error = _density(model, x[:, None]), 2 * model.density_stderr()
+    density, error = model._shown.value(x[:, None]) / model._mass, 2 * model.density_stderr()
     axes.fill_between(x, density - error, density + error, color="#1f77b4", alpha=0.2, lw=0)
     axes.plot(x, density, color="#1f77b4", lw=1.6)
     colours = _colours(len(model.modes_))
@@ -121,10 +124,10 @@ def _map(axes: Axes, model: Any) -> None:
     colours = _colours(len(model.modes_))
     if len(model.modes_):
         labels = model._basins_of(np.column_stack([x.ravel(), y.ravel()])).reshape(x.shape)
-        labels = np.ma.masked_where(z < 3 * model.density_stderr(), labels)  # where nothing is seen there is no basin
+        labels = np.ma.masked_where(z < 3 * _noise(model), labels)  # where nothing is seen there is no basin
         faint = matplotlib.colors.ListedColormap(colours[:, :3] * 0.25 + 0.75)
         axes.pcolormesh(x, y, labels, cmap=faint, vmin=-0.5, vmax=len(colours) - 0.5, shading="auto", rasterized=True)
-    noise = model.density_stderr()
+    noise = _noise(model)
     levels = np.linspace(3 * noise, max(float(z.max()), 4 * noise), 9)
     axes.contour(x, y, z, levels=levels, colors=INK, linewidths=0.6)
     for i, mode in enumerate(model.modes_):
@@ -143,7 +146,7 @@ def _significance(axes: Axes, model: Any) -> None:
     axes.barh(place, sure, color=colours[: len(sure)], edgecolor=INK, linewidth=0.6)
     axes.axvline(model.threshold_, color="#d62728", lw=1.2, ls="--")
     axes.set_yticks(place, [_place(mode) for mode in model.modes_])
-    axes.invert_yaxis()
+    axes.set_ylim(max(len(sure), FEWEST_BARS) - 0.5, -0.5)
     axes.set_xlabel("height over the pass, in standard errors")
     words = "Significance (dashed: what noise reaches)" if len(sure) else "No significant mode"
     axes.set_title(words, loc="left", fontsize=11)
@@ -157,7 +160,12 @@ def _mesh(model: Any, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _density(model: Any, points: np.ndarray) -> np.ndarray:
-    return model.series_.value(points) / (model._records * model._volume)
+    """The density at the bandwidth that shows the modes: smoother than that of least error, and with their basins."""
+    return model.series_.value(points) / density_mass(model.series_)
+
+
+def _noise(model: Any) -> float:
+    return model.series_.noise / density_mass(model.series_)
 
 
 def _colours(n: int) -> np.ndarray:
@@ -170,7 +178,8 @@ def _names(model: Any) -> list[str]:
 
 
 def _place(mode: np.ndarray) -> str:
-    return "(" + ", ".join(f"{value:,.2f}" if abs(value) < 1e4 else f"{value:.4g}" for value in mode) + ")"
+    words = [f"{value:,.{0 if abs(value) >= 1e3 else 2}f}" if abs(value) < 1e9 else f"{value:.4g}" for value in mode]
+    return words[0] if len(words) == 1 else f"({', '.join(words)})"
 
 
 def _count(model: Any) -> str:

@@ -20,6 +20,7 @@ from scipy.special import logsumexp
 from knoll.queries import Lattice
 
 _CHUNK = 2**22  # entries of a feature matrix held at a time
+_SMALL_CHUNK = 2**18  # of phases: cosines and sines are taken while they are at hand
 
 
 def spectrum(lattice: Lattice, bandwidth: np.ndarray) -> np.ndarray:
@@ -333,19 +334,17 @@ class FeatureSeries(_Series):
         return np.sqrt(np.maximum(2 * (self.noise**2 - alike), 0.0))
 
     def _evaluate(self, points: np.ndarray, orders: Sequence[tuple[int, ...]]) -> np.ndarray:
-        step = max(1, _CHUNK // max(len(self._gain), 1))
+        step = max(1, _SMALL_CHUNK // max(len(self._gain), 1))
+        weights = [self._gain * np.prod(self.frequencies[:, list(pick)], axis=1) for pick in orders]
+        turns = {0: (self.cosines, self.sines), 1: (self.sines, -self.cosines), 2: (-self.cosines, -self.sines)}
+        of_cosine, of_sine = (
+            np.column_stack([w * turns[len(pick)][part] for w, pick in zip(weights, orders, strict=True)])
+            for part in (0, 1)
+        )
         found = np.empty((len(points), len(orders)))
         for start in range(0, len(points), step):
             phase = (points[start : start + step] - self.centre) @ self.frequencies.T
-            cosine, sine = np.cos(phase), np.sin(phase)
-            waves = {
-                0: cosine * self.cosines + sine * self.sines,
-                1: cosine * self.sines - sine * self.cosines,
-            }
-            waves[2] = -waves[0]
-            for column, pick in enumerate(orders):
-                weights = self._gain * np.prod(self.frequencies[:, list(pick)], axis=1)
-                found[start : start + step, column] = waves[len(pick)] @ weights
+            found[start : start + step] = np.cos(phase) @ of_cosine + np.sin(phase) @ of_sine
         return found
 
 

@@ -16,11 +16,6 @@ from knoll.privacy import PrivacyError
 MOST_FEATURES = 2**17
 
 
-def density_mass(series: Series) -> float:
-    """Integral of a kernel sum, of one record at least: what turns it into a density."""
-    return max(series.count, 1.0) * kernel_volume(series.bandwidth)
-
-
 class KernelModel(PrivateFit, PackedSeries, BaseEstimator):
     """Base of estimators that release a kernel sum once. A method implements `_look`, which is post-processing."""
 
@@ -77,10 +72,10 @@ class KernelModel(PrivateFit, PackedSeries, BaseEstimator):
         """The kernel sum that is shown as a density."""
         return self.series_
 
-    @property
-    def _mass(self) -> float:
-        """What turns that sum into a density."""
-        return density_mass(self._shown)
+    @staticmethod
+    def _mass(series: Series) -> float:
+        """Integral of a kernel sum, of one record at least: what turns it into a density."""
+        return max(series.count, 1.0) * kernel_volume(series.bandwidth)
 
     def _around(self) -> Surroundings:
         """Where the fitted release lives."""
@@ -89,16 +84,16 @@ class KernelModel(PrivateFit, PackedSeries, BaseEstimator):
 
     def density(self, X: Any) -> np.ndarray:
         """Return the released density at points. Where there are few records, noise may make it negative."""
-        return self._shown.value(self._points(X)) / self._mass
+        return self._shown.value(self._points(X)) / self._mass(self._shown)
 
     def density_stderr(self, X: Any = None) -> Any:
         """Return the standard error of the privacy noise of the density: the same at every point."""
-        error = self._shown.noise / self._mass
+        error = self._shown.noise / self._mass(self._shown)
         return error if X is None else np.full(len(self._points(X)), error)
 
     def gradient(self, X: Any) -> np.ndarray:
         """Return the gradient of the released density at points."""
-        return self._shown.gradient(self._points(X)) / self._mass
+        return self._shown.gradient(self._points(X)) / self._mass(self._shown)
 
     def _points(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "totals_")

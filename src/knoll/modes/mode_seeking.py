@@ -22,7 +22,7 @@ from knoll.estimator import Room, declared, label_rows
 from knoll.modes.ascent import ascend
 from knoll.modes.density import best_by_cross_validation
 from knoll.modes.each_step import ascend_step_by_step
-from knoll.modes.kernel_model import KernelModel, density_mass
+from knoll.modes.kernel_model import KernelModel
 from knoll.modes.landscape import Landscape, choose_rung, survey
 from knoll.modes.packing import pack
 from knoll.modes.place import settle
@@ -156,7 +156,7 @@ class ModeSeeking(KernelModel):
         stderr = np.sqrt(np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 0.0))
         self.density_bandwidth_ = density_bandwidth(series, hs, view.series.bandwidth)
         shown = series.at(self.density_bandwidth_)
-        mass = density_mass(shown)
+        mass = self._mass(shown)
         self._publish(
             points, stderr, shown.value(points) / mass, view.significance[kept], view.threshold, shown.noise / mass
         )

@@ -7,7 +7,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from knoll.modes.kernel_model import density_mass
 from knoll.plots.style import FAINT, INK, STYLE
 
 FEWEST_BARS = 5  # that there is room for, so that one mode is not a block
@@ -107,7 +106,7 @@ def plot_regression(model: Any, title: str | None = None) -> Figure:
 def _line(axes: Axes, model: Any) -> None:
     bounds = model.bounds_
     x = np.linspace(bounds.centre[0] - bounds.half[0], bounds.centre[0] + bounds.half[0], 600)
-    density, error = model._shown.value(x[:, None]) / model._mass, 2 * model.density_stderr()
+    density, error = model._shown.value(x[:, None]) / model._mass(model._shown), 2 * model.density_stderr()
     axes.fill_between(x, density - error, density + error, color="#1f77b4", alpha=0.2, lw=0)
     axes.plot(x, density, color="#1f77b4", lw=1.6)
     colours = _colours(len(model.modes_))
@@ -161,11 +160,11 @@ def _mesh(model: Any, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _density(model: Any, points: np.ndarray) -> np.ndarray:
     """The density at the bandwidth that shows the modes: smoother than that of least error, and with their basins."""
-    return model.series_.value(points) / density_mass(model.series_)
+    return model.series_.value(points) / model._mass(model.series_)
 
 
 def _noise(model: Any) -> float:
-    return model.series_.noise / density_mass(model.series_)
+    return model.series_.noise / model._mass(model.series_)
 
 
 def _colours(n: int) -> np.ndarray:

@@ -177,7 +177,7 @@ def _names(model: Any) -> list[str]:
 
 
 def _place(mode: np.ndarray) -> str:
-    words = [f"{value:,.{0 if abs(value) >= 1e3 else 2}f}" if abs(value) < 1e9 else f"{value:.4g}" for value in mode]
+    words = [f"{value:z,.{0 if abs(value) >= 1e3 else 2}f}" if abs(value) < 1e9 else f"{value:.4g}" for value in mode]
     return words[0] if len(words) == 1 else f"({', '.join(words)})"
 
 

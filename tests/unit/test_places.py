@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import knoll
-from knoll.modes.place import Alone, Bumps, place_variance, settle
+from knoll.modes.place import Alone, Bumps, _least_risk, place_variance, seen_at, settle
 from knoll.testing import seeded_noise, zero_noise
 
 
@@ -47,7 +47,7 @@ def test_bumps_are_read_off_the_sum(d):
     assert bumps.records == pytest.approx(len(X), rel=0.03)
     assert np.diagonal(bumps.covariances[0]) == pytest.approx(X.var(axis=0), rel=0.1)
     narrower = series.at(series.bandwidth / 2)
-    ours, seen = bumps.place_variance(narrower)[0], place_variance(narrower, np.zeros((1, d)))[0]
+    ours, seen = bumps.place_variance(narrower)[0], place_variance(narrower, *seen_at(narrower, np.zeros((1, d))))[0]
     assert np.trace(ours) == pytest.approx(np.trace(seen), rel=0.25)
 
 
@@ -98,6 +98,16 @@ def test_the_mode_of_skewed_data_is_not_its_middle(d):
     assert (np.abs(model.modes_) < 3 * model.modes_stderr_).all()
 
 
+def test_a_lean_as_the_square_of_the_bandwidth_is_taken_off_and_added_to_the_error():
+    """Two tops, of which the first leans; variances so small that its narrowest bandwidth, below the rung, is best."""
+    squared = 2.0 ** (np.arange(7) / 2)
+    places = np.stack([0.3 * squared, np.ones(7)], axis=1)[:, :, None]
+    covariances = np.repeat(1e-4 / squared[:, None, None, None], 2, axis=1)
+    points, covariance = _least_risk(places, covariances, np.ones(1), 4)
+    assert points[:, 0] == pytest.approx([0.0, 1.0])
+    assert covariance[:, 0, 0] == pytest.approx([1e-4 + 0.3**2, 1e-4 / squared[-1]])
+
+
 def test_the_height_of_a_narrow_mode_is_not_smoothed_away():
     """Gamma(3) again: the density at the mode is 2 exp(-2) / 0.5; a kernel as wide as the spread would halve it."""
     X = np.random.default_rng(0).gamma(3.0, 0.5, size=(50_000, 1)) - 1.0
@@ -118,11 +128,15 @@ def test_noise_moves_no_even_mode_down_the_ladder():
     assert np.sort(errors)[-3] < 3
 
 
-def test_places_stay_in_the_bounds():
-    """A mode at the edge, which Richardson's step would carry past it."""
+def test_places_stay_in_the_bounds(monkeypatch):
+    """A mode near the edge, also if what is taken off its lean carries it past."""
     X = np.random.default_rng(0).exponential(0.3, size=(50_000, 2))
     with seeded_noise(0):
         model = knoll.ModeSeeking(epsilon=4.0, bounds=(0, 3), random_state=0).fit(X)
     assert len(model.modes_)
     assert ((model.modes_ >= 0) & (model.modes_ <= 3)).all()
     assert np.isfinite(model.modes_stderr_).all()
+    monkeypatch.setattr(
+        "knoll.modes.place._least_risk", lambda places, covariances, *_: (places[0] - 9, covariances[0])
+    )
+    assert settle(model.series_, model.modes_, model._around(), model.rungs_[-1])[0].tolist() == [[0.0, 0.0]]

@@ -9,7 +9,6 @@ what the two points share. A highest peak is held against an even spread of all 
 *The rung.* The one with the most significant modes; of those, the one whose least significant mode is the most so.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,11 +55,6 @@ class Landscape:
         return self.significance > self.threshold
 
 
-def clipper(around: Surroundings) -> Callable[[np.ndarray], np.ndarray]:
-    """Return the map of public points into the domain."""
-    return around.domain.clip
-
-
 def survey(series: Series, around: Surroundings, chance: float, seed: int, rungs: int = 1) -> Landscape:
     """Find all peaks of a kernel sum and weigh them, one bandwidth of so many that are looked at."""
     if isinstance(series, GridSeries):
@@ -105,7 +99,7 @@ def significance(series: Series, peaks: Peaks, volume: float) -> np.ndarray:
 
 def _peaks_of_starts(series: Series, around: Surroundings, seed: int) -> Peaks:
     """In many columns: climb from good starts; passes are the least values on straight lines between peaks."""
-    clip = clipper(around)
+    clip = around.domain.clip
     starts = good_starts(series, around.low, around.high, clip, seed, 3 * MOST_PEAKS)
     points = distinct(series, ascend(series, starts, clip))[:MOST_PEAKS]
     if around.n_columns <= 10:

@@ -42,7 +42,7 @@ def settle(
         return points, np.full((len(points), d, d), np.inf)
     points = polish(series, points, clip)
     if finest is None:
-        return points, place_variance(series, points)
+        return points, place_variance(series, *seen_at(series, points))
     bumps = Bumps.seen(series, points)
     down = int(4 * np.log2(float((series.bandwidth / finest).min())) + 0.01)
     narrower = _followed(
@@ -50,7 +50,7 @@ def settle(
     )
     alone = Alone(series, bumps)
     points = polish(alone, points, clip)
-    first = points, place_variance(alone, points)
+    first = points, place_variance(alone, *seen_at(alone, points))
     wider = _followed(
         (Alone(series.at(series.bandwidth * 2 ** (step / 4)), bumps) for step in range(1, FOLLOWED + 1)), points, clip
     )
@@ -59,16 +59,19 @@ def settle(
     return clip(points), covariance
 
 
-def place_variance(series: Surface, points: np.ndarray) -> np.ndarray:
+def seen_at(series: Surface, tops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Heights of tops, of the noise's size at least, and their curvature in squared bandwidths, (m, d, d)."""
+    value, _, hessian = series.derivatives(tops)
+    return np.maximum(value, series.noise + 1e-300), -hessian * np.outer(series.bandwidth, series.bandwidth)
+
+
+def place_variance(series: Surface, value: np.ndarray, curve: np.ndarray) -> np.ndarray:
     """Covariance of the place of tops: noise and sampling error of the gradient through the Hessian, (m, d, d).
 
     The spread r h^2 of the records around a top is read off its curvature, S'' = S / (h^2 + r h^2), and with it the
     sampling variance of the gradient.
     """
-    h, d = series.bandwidth, points.shape[1]
-    value, _, hessian = series.derivatives(points)
-    value = np.maximum(value, series.noise + 1e-300)
-    curve = -hessian * np.outer(h, h)
+    h, d = series.bandwidth, curve.shape[1]
     rate = np.trace(curve, axis1=1, axis2=2) / d / value
     r = np.clip(1 / np.maximum(rate, FLATTEST) - 1, 0.0, WIDEST)
     sampling = value * (1 + r) ** (d / 2) * (1 + 2 * r) ** (-d / 2) * r / (1 + 2 * r)
@@ -97,12 +100,10 @@ class Bumps:
     @classmethod
     def seen(cls, series: Series, tops: np.ndarray) -> "Bumps":
         """Read them off height and curvature at one bandwidth."""
-        h = series.bandwidth
-        value, _, hessian = series.derivatives(tops)
-        value = np.maximum(value, series.noise + 1e-300)
-        rate, axes = np.linalg.eigh(-hessian * np.outer(h, h) / value[:, None, None])
+        value, curve = seen_at(series, tops)
+        rate, axes = np.linalg.eigh(curve / value[:, None, None])
         r = np.clip(1 / np.maximum(rate, FLATTEST) - 1, 0.0, WIDEST)
-        spread = (axes * r[:, None]) @ np.swapaxes(axes, 1, 2) * np.outer(h, h)
+        spread = (axes * r[:, None]) @ np.swapaxes(axes, 1, 2) * np.outer(series.bandwidth, series.bandwidth)
         return cls(tops, value * np.sqrt((1 + r).prod(axis=1)), spread)
 
     def others(self, points: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -164,11 +165,12 @@ def _followed(
         moved = polish(view, last, clip)
         gap = np.linalg.norm((moved - last) / view.bandwidth, axis=1)
         others = np.linalg.norm((moved[:, None] - moved) / view.bandwidth, axis=-1) + 9 * np.eye(len(moved))
-        peaked = np.linalg.eigvalsh(view.derivatives(moved)[2])[:, -1] < 0
+        value, curve = seen_at(view, moved)
+        peaked = np.linalg.eigvalsh(curve)[:, 0] > 0
         alive = alive & peaked & (gap < 0.5) & (others.min(axis=1) > 0.5)
         if not alive.any():
             break
-        covariance = place_variance(view, moved)
+        covariance = place_variance(view, value, curve)
         if bumps is not None:
             least = bumps.place_variance(view)
             more = np.trace(least, axis1=1, axis2=2) > np.trace(covariance, axis1=1, axis2=2)

@@ -3,6 +3,7 @@
 An estimator is handed a curator, a public domain and scales; never a row.
 """
 
+import copy
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,11 +11,13 @@ from dataclasses import dataclass
 from typing import Any, Self, dataclass_transform
 
 import numpy as np
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
 from knoll import progress
 from knoll.bounds import PRIVATE, buy_bounds
+from knoll.engines.decode import frame_to_doubles, is_frame, plain_to_doubles, refuse_dates
+from knoll.engines.engine import REFUSED
 from knoll.privacy import Budget, Curator, DataError, PrivacyError, Record, Relation, User, open_ledger
 from knoll.privacy.errors import BoundsError
 from knoll.privacy.ledger import UNNAMED
@@ -34,7 +37,8 @@ COMMON_PARAMETERS = """epsilon, delta : float, default=1.0 and 1e-6
     unit : Record or User, optional
         Who is protected: one record (default), or ``User(column, cap)``.
     missing : {"refuse", "drop"}, default="refuse"
-        Rows with NaN or infinity: an error, or left out.
+        Rows with NaN or infinity: an error, or left out. Where the number of records is public (the two replace
+        relations) a row whose features are all missing is a null record: it adds nothing, under either.
     ledger : path or ledger, optional
         Where releases are recorded, against a cap per dataset. In memory by default.
     random_state : int, RandomState or None
@@ -91,11 +95,21 @@ class PrivateFit:
         -------
         self
         """
-        self._check_parameters()
-        rng = check_random_state(self.random_state)
-        with open_curator(self, X) as room, progress.shown(type(self).__name__, enabled=self.verbose):
-            self._fit(room, rng)
-            self.bounds_, self.privacy_ = room.domain, room.statement()
+        return self._fit_to(X)
+
+    def _fit_to(self, X: Any, response: Any = None) -> Self:
+        """Fit, all or nothing: what a fit sets is published after its cost is stated, or not at all."""
+        draft = copy.copy(self)
+        draft.__dict__ = {name: value for name, value in vars(self).items() if not name.endswith("_")}
+        draft._check_parameters()
+        rng = check_random_state(draft.random_state)
+        with (
+            open_curator(draft, X, response=response) as room,
+            progress.shown(type(self).__name__, enabled=self.verbose),
+        ):
+            draft._fit(room, rng)
+            vars(draft).update(bounds_=room.domain, privacy_=room.statement())
+        self.__dict__ = draft.__dict__
         return self
 
     def _check_parameters(self) -> None:
@@ -122,7 +136,9 @@ class Room:
 
 
 @contextmanager
-def open_curator(estimator: Any, X: Any, *, public: tuple[str, ...] = ("the parameters",)) -> Iterator[Room]:
+def open_curator(
+    estimator: Any, X: Any, *, response: Any = None, public: tuple[str, ...] = ("the parameters",)
+) -> Iterator[Room]:
     """Validate parameters and data, and put the data behind a curator for the length of a fit.
 
     Spends nothing by itself, unless bounds are bought. The ledger reserves the budget of the fit until it ends.
@@ -133,6 +149,8 @@ def open_curator(estimator: Any, X: Any, *, public: tuple[str, ...] = ("the para
         With the parameters of `PrivateFit`. Its `_budget_for(n_columns)`, if any, may promise more: a smaller budget.
     X : array, frame, Arrow table, path or Source
         The records.
+    response : array of shape (n_samples,), optional
+        A last column.
     public : tuple of str
         What the estimator takes as public besides bounds and columns.
     """
@@ -141,7 +159,7 @@ def open_curator(estimator: Any, X: Any, *, public: tuple[str, ...] = ("the para
     _check_bounds(estimator.bounds)
     if not isinstance(estimator.unit, Record | User | None):
         raise PrivacyError(f"unit={estimator.unit!r} is neither knoll.Record() nor knoll.User(column, cap)")
-    engine, dataset = _engine(estimator, X)
+    engine, dataset = _engine(estimator, X, response, nulls=relation is not Relation.ADD_REMOVE)
     budget = getattr(estimator, "_budget_for", lambda n_columns: budget)(engine.n_columns)
     private = isinstance(estimator.bounds, str)
     domain = None if private else domain_from(estimator.bounds, engine.n_columns, engine.names)
@@ -171,29 +189,69 @@ def _check_bounds(bounds: Any) -> None:
         raise BoundsError("bounds are empty")
 
 
-def _engine(estimator: Any, X: Any) -> tuple[Any, str]:
+def _engine(estimator: Any, X: Any, response: Any, *, nulls: bool) -> tuple[Any, str]:
     """Return the rows as an engine, and the name of the dataset."""
-    handling = {"missing": estimator.missing, "unit": estimator.unit}
+    handling = {"missing": estimator.missing, "unit": estimator.unit, "nulls": nulls}
     source = as_source(X)
     if source is not None:
+        if response is not None:
+            raise DataError("with a file, the response is its last column; do not give y")
         engine = open_file(source, estimator.bounds, **handling)
         estimator.n_features_in_ = engine.n_columns
         estimator.feature_names_in_ = np.array(engine.names, dtype=object)
         return engine, source.name
     table, users = split_users(X, estimator.unit)
-    array = check_rows(estimator, table, reset=True, allow_missing=estimator.missing == "drop")
+    array = check_rows(estimator, table, reset=True, allow_missing=nulls or estimator.missing == "drop")
+    if response is not None:
+        array = _with_response(estimator, array, response)
     names = getattr(estimator, "feature_names_in_", None)
     return open_array(array, names, users, **handling), UNNAMED
 
 
+def _with_response(estimator: Any, array: np.ndarray, response: Any) -> np.ndarray:
+    """Return rows with the response as their last column, and count and name it among the features."""
+    y = doubles_of(response)
+    if y.ndim != 1 or len(y) != len(array):
+        raise DataError(f"X has shape {array.shape} and y {y.shape}; they need as many rows, and y one column")
+    estimator.n_features_in_ += 1
+    if hasattr(estimator, "feature_names_in_"):
+        name = str(getattr(response, "name", None) or "y")
+        if name in estimator.feature_names_in_:
+            raise DataError(f"a predictor has the name of the response, {name!r}")
+        estimator.feature_names_in_ = np.append(estimator.feature_names_in_, np.array([name], dtype=object))
+    return np.column_stack([array, y])
+
+
+def doubles_of(table: Any) -> np.ndarray:
+    """Return a frame, a column or anything like an array as doubles, every value read by itself."""
+    if is_frame(table):
+        return frame_to_doubles(table)
+    refuse_dates(table)
+    try:
+        if hasattr(table, "to_pylist") or type(table).__module__.startswith(("pandas", "polars")):
+            return plain_to_doubles((getattr(table, "to_pylist", None) or table.to_list)())
+        return np.asarray(table, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError("X or y holds values that are not numbers") from None
+
+
 def check_rows(estimator: Any, X: Any, *, reset: bool, allow_missing: bool = False) -> np.ndarray:
     """Validate a table in memory as scikit-learn does, with errors that quote no value."""
+    if is_frame(X):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)  # names, and the number of columns
+        array = frame_to_doubles(X)
+    else:
+        refuse_dates(X)
     try:
+        if is_frame(X):
+            return check_array(array, dtype=np.float64, ensure_all_finite=not allow_missing)
         return validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=not allow_missing)
     except ValueError as error:
         message = str(error)
         if "could not convert" in message:
             message = "X holds values that are not numbers; select numeric columns, or encode the others first"
+        elif "contains NaN" in message or "contains infinity" in message:
+            message = REFUSED
         elif "Complex data not supported" in message:
             message = "Complex data not supported"
         raise DataError(re.sub(r"array=.*?\.\n", "\n", message, flags=re.DOTALL)) from None

@@ -9,6 +9,8 @@ import numpy as np
 
 from knoll.engines.array import ArrayEngine
 from knoll.engines.engine import Engine, Missing
+from knoll.engines.ids import ids_of
+from knoll.engines.listing import base_name, data_files
 from knoll.privacy.errors import DataError
 from knoll.privacy.ledger import UNNAMED
 from knoll.privacy.relation import Record, Unit, User
@@ -37,10 +39,12 @@ class Source:
     @property
     def name(self) -> str:
         """Name of the dataset in a ledger, if none is given: the file's, without the ending that tells its kind."""
-        name = Path(self.path).resolve().name
-        for ending in (".gz", ".bz2", ".zst", ".csv", ".tsv", ".parquet", ".pq", ".arrow", ".feather", ".ipc"):
-            name = name.removesuffix(ending)
-        return name or UNNAMED
+        return base_name(Path(self.path)) or UNNAMED
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that are read: the file, or those of the folder, each once."""
+        return data_files(Path(self.path))
 
 
 def as_source(X: Any) -> Source | None:
@@ -50,33 +54,27 @@ def as_source(X: Any) -> Source | None:
     return Source(X) if isinstance(X, str | PathLike) else None
 
 
-def open_file(source: Source, bounds: Any, *, missing: Missing, unit: Unit | None) -> Engine:
+def open_file(source: Source, bounds: Any, *, missing: Missing, unit: Unit | None, nulls: bool = False) -> Engine:
     """Return an engine that streams a source."""
     from knoll.engines.files import FileEngine
 
     columns = source.columns
     if columns is None and isinstance(bounds, dict):
         columns = [str(name) for name in bounds]
-    return FileEngine(source.path, None if columns is None else list(columns), missing=missing, unit=unit)
+    chosen = None if columns is None else list(columns)
+    return FileEngine(source.path, chosen, missing=missing, unit=unit, nulls=nulls)
 
 
-def open_array(array: np.ndarray, names: Any, users: Any, *, missing: Missing, unit: Unit | None) -> Engine:
+def open_array(
+    array: np.ndarray, names: Any, users: Any, *, missing: Missing, unit: Unit | None, nulls: bool = False
+) -> Engine:
     """Return an engine over an array in memory."""
     known = None if names is None else tuple(map(str, names))
-    return ArrayEngine(array, known, users=users, missing=missing, unit=unit)
-
-
-def ids_of(column: Any) -> Any:
-    """Return user ids as Arrow text, each from its own value alone (never through a common type); null if missing."""
-    import pyarrow as pa
-
-    listing = getattr(column, "to_pylist", None) or getattr(column, "to_list", None) or column.tolist
-    values = [None if str(value) in ("None", "nan", "NaN", "<NA>", "NaT") else str(value) for value in listing()]
-    return pa.array(values, type=pa.large_string())
+    return ArrayEngine(array, known, users=users, missing=missing, unit=unit, nulls=nulls)
 
 
 def split_users(X: Any, unit: Unit | None) -> tuple[Any, Any]:
-    """Take the column of user ids, if the unit is a user, off a table in memory."""
+    """Take the column of user ids, if the unit is a user, off a table in memory; the ids as `ids_of` returns them."""
     if unit is None or isinstance(unit, Record):
         return X, None
     if not isinstance(unit, User):
@@ -86,10 +84,24 @@ def split_users(X: Any, unit: Unit | None) -> tuple[Any, Any]:
     if names is not None:
         if column not in list(names):
             raise DataError(f"no column {column!r} with user ids; the columns are {', '.join(map(str, names[:40]))}")
+        if list(names).count(column) > 1:
+            raise DataError(f"column {column!r} with user ids stands twice in the table")
         features = [name for name in names if name != column]
         rest = X.select(features) if hasattr(X, "column_names") else X[features]
         return rest, ids_of(X[column])
-    array = np.asarray(X)
-    if not isinstance(column, int) or array.ndim != 2 or not 0 <= column < array.shape[1]:
-        raise DataError(f"the column of user ids in an array needs a position, not {column!r}")
-    return np.delete(array, column, axis=1), ids_of(array[:, column])
+    return _split_rows(X, column)
+
+
+def _split_rows(X: Any, column: Any) -> tuple[Any, Any]:
+    """Take the ids off an array or off lists. Lists are taken apart first: as one array, ids and features would mix."""
+    position = isinstance(column, int | np.integer) and not isinstance(column, bool)
+    if isinstance(X, list | tuple) and X and all(isinstance(row, list | tuple | np.ndarray) for row in X):
+        width = len(X[0])
+        if position and 0 <= column < width and all(len(row) == width for row in X):
+            rest = [[*row[:column], *row[column + 1 :]] for row in X]
+            return rest, ids_of([row[column] for row in X])
+    else:
+        array = np.asarray(X)
+        if position and array.ndim == 2 and 0 <= column < array.shape[1]:
+            return np.delete(array, column, axis=1), ids_of(array[:, column])
+    raise DataError(f"the column of user ids in an array needs a position, not {column!r}")

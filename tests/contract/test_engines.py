@@ -7,9 +7,9 @@ import pytest
 
 from knoll.engines import ArrayEngine
 from knoll.engines.files import FileEngine
+from knoll.engines.ids import ids_of
 from knoll.privacy import DataError, User
 from knoll.queries import Count
-from knoll.source import ids_of
 from tests.contract.registry import QUERIES, engines, write_files
 
 
@@ -80,7 +80,7 @@ def test_a_missing_id_changes_no_other_user():
     big = [2**60 + i for i in range(50)]
     for ids in ([*big, None], [*big, float("nan")], pa.array([*big, None]), pd.array([*big, None], dtype="Int64")):
         found = ids_of(ids if hasattr(ids, "tolist") or hasattr(ids, "to_pylist") else pd.Series(ids, dtype=object))
-        assert found.to_pylist()[:50] == [str(i) for i in big]
+        assert found.to_pylist()[:50] == list(range(50))
         assert found.null_count == 1
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from knoll.engines import ArrayEngine
+from knoll.engines.ids import ids_of
 from knoll.privacy import (
     Budget,
     BudgetExceededError,
@@ -18,7 +19,6 @@ from knoll.privacy import (
 from knoll.privacy.noise import noise_source
 from knoll.privacy.released import recheck
 from knoll.queries import Box, CellMoments, Count, Nearest
-from knoll.source import ids_of
 from knoll.testing import recorded_noise, zero_noise
 
 ROWS = np.random.default_rng(0).uniform(0, 1, size=(500, 2))

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from knoll.engines import ArrayEngine
+from knoll.engines.ids import ids_of
 from knoll.privacy import Budget, BudgetExceededError, Curator, MemoryLedger, PrivacyError, Relation, User
 from knoll.privacy.noise import noise_source
 from knoll.privacy.parts import InPart, part_of
 from knoll.queries import Box, CellMoments, Count, KernelSteps, Nearest
-from knoll.source import ids_of
 from knoll.testing import zero_noise
 
 ROWS = np.random.default_rng(0).uniform(-1, 1, size=(5000, 2))

@@ -19,8 +19,10 @@ class ArrayEngine(Engine):
         The records.
     names : tuple of str, optional
         Column names.
-    users : Arrow array of text of length rows, optional
-        The user of each row, if the unit is a user; null if it has none.
+    users : Arrow array of length rows, optional
+        The user of each row, if the unit is a user; null if it has none (`knoll.engines.ids.ids_of`).
+    missing, unit, nulls
+        As for every engine.
     block_rows : int, optional
         Rows summed at a time.
     """
@@ -33,9 +35,10 @@ class ArrayEngine(Engine):
         users: Any = None,
         missing: Missing = "refuse",
         unit: Unit | None = None,
+        nulls: bool = False,
         block_rows: int | None = None,
     ):
-        super().__init__(names, array.shape[1], missing=missing, unit=unit)
+        super().__init__(names, array.shape[1], missing=missing, unit=unit, nulls=nulls)
         if users is not None and len(users) != len(array):
             raise DataError(f"{len(users)} user ids for {len(array)} rows")
         self._array, self._users = array, users

@@ -13,6 +13,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from knoll import progress
+from knoll.engines.ids import NO_ID, UserCap
 from knoll.privacy.asked import Answerable, Floats, Integers
 from knoll.privacy.errors import DataError
 from knoll.privacy.relation import Record, Unit, User
@@ -43,13 +44,25 @@ class Engine(ABC):
         What to do with a row that holds NaN or infinity.
     unit : Record or User
         With a user, only a user's first `cap` rows are used.
+    nulls : bool
+        Whether a row whose features are all missing is a null record, which adds nothing, whatever `missing` says. So
+        it is where the number of records is public: there one record may become null.
     """
 
-    def __init__(self, names: tuple[str, ...] | None, n_columns: int, *, missing: Missing, unit: Unit | None):
+    def __init__(
+        self,
+        names: tuple[str, ...] | None,
+        n_columns: int,
+        *,
+        missing: Missing,
+        unit: Unit | None,
+        nulls: bool = False,
+    ):
         if missing not in ("refuse", "drop"):
             raise DataError(f'missing={missing!r} is not one of "refuse", "drop"')
         self.names, self.n_columns = names, n_columns
         self.missing: Missing = missing
+        self.nulls = nulls
         self.unit: Unit = unit if unit is not None else Record()
         self.block_rows = int(np.clip(_BLOCK_ENTRIES // max(n_columns, 1), _FEWEST_ROWS, _MOST_ROWS))
         """Rows summed at a time: threads seldom wait for each other, intermediate arrays stay in cache, and sums of a
@@ -66,27 +79,34 @@ class Engine(ABC):
 
     def blocks(self) -> Iterator[tuple[Floats, float]]:
         """Yield the usable rows in blocks, and the fraction done: missing values handled, users capped."""
-        cap = _UserCap(self.unit.cap) if isinstance(self.unit, User) else None
+        cap = UserCap(self.unit.cap) if isinstance(self.unit, User) else None
         empty = True
         for rows, users, done in self.read():
             empty = empty and not len(rows)
-            usable = rows if cap is None else rows[self._admitted(cap, users)]
-            with np.errstate(all="ignore"):
-                suspect = not np.isfinite(usable.sum())  # a finite sum has finite terms
-            if suspect:
-                finite = np.isfinite(usable).all(axis=1)
-                if self.missing == "refuse" and not finite.all():
-                    raise DataError(REFUSED)
-                usable = usable[finite]
-            yield usable, done
+            yield self._complete(rows if cap is None else self._admitted(cap, rows, users)), done
         if empty:
             raise DataError("there are no rows in the data")
 
-    def _admitted(self, cap: "_UserCap", users: Any) -> np.ndarray:
-        """Return which rows count; a row without a user id is missing a value."""
-        if users.null_count and self.missing == "refuse":
-            raise DataError('some rows have no user id. Pass missing="drop" to leave them out, or give every row an id')
-        return cap.admit(users)
+    def _admitted(self, cap: UserCap, rows: Floats, users: Any) -> Floats:
+        """Return the rows that count; a row without a user id is missing a value."""
+        admitted, without = cap.admit(users)
+        if self.missing == "refuse" and not self._all_null(rows[without]):
+            raise DataError(NO_ID)
+        return rows[admitted]
+
+    def _complete(self, rows: Floats) -> Floats:
+        """Return the rows without a missing value."""
+        with np.errstate(all="ignore"):
+            if np.isfinite(rows.sum()):  # a finite sum has finite terms
+                return rows
+        finite = np.isfinite(rows).all(axis=1)
+        if self.missing == "refuse" and not self._all_null(rows[~finite]):
+            raise DataError(REFUSED)
+        return rows[finite]
+
+    def _all_null(self, rows: Floats) -> bool:
+        """Whether all of these rows are null records (true of no rows)."""
+        return not len(rows) or (self.nulls and bool(np.isnan(rows).all()))
 
     def aggregate(self, query: Answerable) -> Integers:
         """Return the exact integer total of a query over all rows."""
@@ -134,24 +154,3 @@ def _keep_memory() -> None:
 def _linear_algebra() -> ThreadpoolController:
     """The process's linear algebra libraries; finding them takes a while."""
     return ThreadpoolController()
-
-
-class _UserCap:
-    """Admits each user's first `cap` rows, in row order: a rule about that user's rows alone."""
-
-    def __init__(self, cap: int):
-        self.cap = cap
-        self._seen: dict[Any, int] = {}
-
-    def admit(self, users: Any) -> np.ndarray:
-        """Return which rows of a block are among their user's first `cap`; rows without an id are not."""
-        coded = users.dictionary_encode()
-        names = coded.dictionary.to_pylist()
-        code = coded.indices.fill_null(len(names)).to_numpy(zero_copy_only=False)
-        counts = np.bincount(code, minlength=len(names) + 1)
-        before = np.array([self._seen.get(name, 0) for name in names] + [self.cap], dtype=np.int64)
-        order = np.argsort(code, kind="stable")
-        rank = np.empty(len(code), dtype=np.int64)
-        rank[order] = np.arange(len(code)) - np.repeat(np.cumsum(counts) - counts, counts)
-        self._seen.update(zip(names, np.minimum(before + counts, self.cap)[:-1].tolist(), strict=True))
-        return before[code] + rank < self.cap

@@ -1,7 +1,8 @@
 """Rows in files: parquet, CSV and Arrow, one file or a folder of them, streamed in constant memory.
 
 Only the needed columns are read. A batch becomes one block of doubles at a time and is then forgotten, so memory does
-not grow with the rows (a cap per user needs a counter for each user). Errors name columns and files, never a value.
+not grow with the rows (a cap per user needs a counter for each user). Every file is read by itself, from its own types
+to doubles: what one file holds does not change how another is read. Errors name columns and files, never a value.
 """
 
 import re
@@ -16,15 +17,13 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.dataset
 
+from knoll.engines.csv import CsvFile, is_value
+from knoll.engines.decode import NOT_NUMBERS, doubles, is_number
 from knoll.engines.engine import Block, Engine, Missing
+from knoll.engines.ids import id_kind
+from knoll.engines.listing import data_files, file_kind
 from knoll.privacy.errors import DataError
 from knoll.privacy.relation import Unit, User
-
-_FORMATS = {
-    ".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv",
-    ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc",
-}  # fmt: skip
-_MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "#N/A", "n/a", "?", "-"]
 
 
 class FileEngine(Engine):
@@ -36,6 +35,8 @@ class FileEngine(Engine):
         A parquet, CSV (with a header line) or Arrow file, or a folder of files of one kind.
     columns : sequence of str, optional
         Feature columns, in order; by default all columns but the users'.
+    missing, unit, nulls
+        As for every engine.
     """
 
     def __init__(
@@ -45,138 +46,161 @@ class FileEngine(Engine):
         *,
         missing: Missing = "refuse",
         unit: Unit | None = None,
+        nulls: bool = False,
     ):
-        self._files = _files(Path(path))
-        self._format = _format(self._files)
+        self.files = data_files(Path(path))
+        self._format = file_kind(self.files)
         user = unit.column if isinstance(unit, User) else None
         if user is not None and not isinstance(user, str):
             raise DataError(f"the column of user ids in a file needs a name, not {user!r}")
         self._user: str | None = user
-        header = self._header()
-        if self._format == "csv" and header and all(_is_number(name) for name in header if name):
-            raise DataError(
-                "the first line of the file holds numbers, not column names: add a header line, else its first record "
-                "would be taken, and published, as the names"
-            )
-        doubled = sorted({name for name in header if header.count(name) > 1})
-        names = [name for name in header if name != user] if columns is None else list(columns)
-        wanted = names if user is None else [*names, user]
-        absent = [name for name in wanted if name not in header]
-        if absent:
-            raise DataError(f"no column {', '.join(map(repr, absent))} in the file; it has {', '.join(header[:40])}")
-        if doubled := [name for name in wanted if name in doubled]:
-            raise DataError(f"column {doubled[0]!r} stands twice in the file")
-        if len(set(names)) < len(names) or not names:
-            raise DataError("name at least one feature column, each once")
-        super().__init__(tuple(names), len(names), missing=missing, unit=unit)
-        self._dataset = self._open(wanted)
-        for name in names:
-            kind = self._dataset.schema.field(name).type
-            if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)
-                    or pa.types.is_decimal(kind) or pa.types.is_null(kind)):  # fmt: skip
-                raise DataError(
-                    f"column {name!r} holds {kind}, not numbers; choose other columns (columns=...), or convert it"
-                )
+        self._parts = [_safely(file, self._open, file) for file in self.files]
+        names = self._chosen(columns)
+        super().__init__(tuple(names), len(names), missing=missing, unit=unit, nulls=nulls)
+        self._wanted = names if user is None else [*names, user]
+        for part in self._parts[1:]:
+            part.check_columns(self._wanted)
+        self._check_kinds(names)
+        self._stamps = [_stamp(file) for file in self.files]
 
     @property
     def row_limit(self) -> int:
         """Rows by the files' own metadata; a text file has fewer rows than bytes."""
-        if self._format == "csv":
-            return sum(file.stat().st_size for file in self._files) * (1000 if self._compressed else 1)
-        return int(self._read_safely(self._dataset.count_rows))
+        return sum(_safely(part.path, part.count) for part in self._parts)
 
     def read(self) -> Iterator[Block]:
         """Yield the rows of all files, in order; the next block is read while one is summed."""
         return _ahead(self._blocks())
 
+    def _open(self, file: Path) -> "_CsvPart | _ArrowPart":
+        return _CsvPart(file) if self._format == "csv" else _ArrowPart(file, self._format)
+
+    def _chosen(self, columns: list[str] | None) -> list[str]:
+        """Return the feature columns; refuse a file without column names, whose first record would be published."""
+        first = self._parts[0]
+        if self._format == "csv" and any(map(is_value, first.names)) and not set(columns or ()) <= set(first.names):
+            columns = None  # named, but not there: the first line may be a record, which no error may quote
+        if self._format == "csv" and columns is None and any(map(is_value, first.names)):
+            raise DataError(
+                f"the first line of {first.path.name} holds values, not column names: add a header line, else its "
+                "first record would be taken, and published, as the names. If they are names, give them: columns=[...]"
+            )
+        names = [name for name in first.names if name != self._user] if columns is None else list(columns)
+        first.check_columns(names if self._user is None else [*names, self._user])
+        if len(set(names)) < len(names) or not names:
+            raise DataError("name at least one feature column, each once")
+        return names
+
+    def _check_kinds(self, names: list[str]) -> None:
+        """Refuse columns that are no numbers, and files that disagree on what a column or the ids are."""
+        if self._format == "csv":
+            return
+        for name in self._wanted:
+            seen: set[str] = set()
+            for part in self._parts:
+                kind = part.kind(name)
+                what = id_kind(kind) if name == self._user else _number_kind(kind)
+                if what is None:
+                    raise DataError(f"column {name!r} of {part.path.name} holds {kind}, not numbers; {NOT_NUMBERS}")
+                seen |= {what} - {"nothing"}
+                if len(seen) > 1:
+                    raise DataError(
+                        f"the files do not agree on what column {name!r} holds: {part.path.name} holds {kind}, "
+                        "others something else. Give it one type in all of them"
+                    )
+
     def _blocks(self) -> Iterator[Block]:
-        assert self.names is not None
-        wanted = list(self.names) if self._user is None else [*self.names, self._user]
+        seen, whole = 0, max(1, self.row_limit)
+        per_row = 8 * len(self._wanted) if self._format == "csv" else 1
+        names = self._wanted[: self.n_columns]
+        for part, stamp in zip(self._parts, self._stamps, strict=True):
+            if _stamp(part.path) != stamp:
+                raise DataError(f"{part.path.name} was changed while it was read; fit a copy that stays as it is")
+            batches = _safely(part.path, part.batches, names, self._user, 2 * self.block_rows)
+            while (batch := _safely(part.path, next, batches, None)) is not None:
+                seen += batch.num_rows
+                users = None if self._user is None else batch.column(self._user)
+                yield _safely(part.path, self._rows, batch, names), users, min(1.0, seen * per_row / whole)
+
+    def _rows(self, batch: Any, names: list[str]) -> np.ndarray:
+        """Copy the feature columns of a batch into rows of doubles; nulls become NaN."""
+        rows = np.empty((batch.num_rows, self.n_columns), order="F")
+        for j, name in enumerate(names):
+            rows[:, j] = doubles(batch.column(name))
+        return rows
+
+
+class _CsvPart(CsvFile):
+    """One CSV file of a dataset."""
+
+    def batches(self, numbers: list[str], ids: str | None, rows: int = 0) -> Iterator[Any]:
+        """Yield record batches."""
+        return super().batches(numbers, ids)
+
+    def count(self) -> int:
+        """A number that the rows cannot exceed: a row takes a byte, or less if it is compressed."""
+        packed = self.path.suffix in (".gz", ".bz2", ".zst")
+        return self.path.stat().st_size * (1000 if packed else 1)
+
+    def check_columns(self, wanted: list[str]) -> None:
+        """Refuse a file that lacks a column or has one twice."""
+        _check_columns(self.path, self.names, wanted)
+
+
+class _ArrowPart:
+    """One parquet or Arrow file of a dataset."""
+
+    def __init__(self, path: Path, kind: str):
+        self.path = path
+        form: Any = kind
+        if kind == "parquet":  # read pages as they are needed, not whole row groups ahead
+            paged = pa.dataset.ParquetFragmentScanOptions(pre_buffer=False, use_buffered_stream=True)
+            form = pa.dataset.ParquetFileFormat(default_fragment_scan_options=paged)
+        self._dataset = pa.dataset.dataset([str(path)], format=form)
+        self.names: list[str] = self._dataset.schema.names
+
+    def batches(self, numbers: list[str], ids: str | None, rows: int) -> Iterator[Any]:
+        """Yield record batches."""
         scanner = self._dataset.scanner(
-            columns=wanted,
-            batch_size=2 * self.block_rows,  # each batch has its cost
+            columns=numbers if ids is None else [*numbers, ids],
+            batch_size=rows,  # each batch has its cost
             batch_readahead=0,
             fragment_readahead=0,
             use_threads=True,
         )
-        batches = iter(self._read_safely(scanner.to_batches))
-        seen, whole = 0, max(1, self.row_limit)
-        per_row = 8 * len(wanted) if self._format == "csv" else 1
-        while (batch := self._read_safely(next, batches, None)) is not None:
-            seen += batch.num_rows
-            users = None if self._user is None else self._read_safely(_as_text, batch.column(self._user))
-            yield self._read_safely(self._doubles, batch), users, min(1.0, seen * per_row / whole)
+        return iter(scanner.to_batches())
 
-    def _doubles(self, batch: Any) -> np.ndarray:
-        """Copy the feature columns of a batch into rows of doubles; nulls become NaN."""
-        rows = np.empty((batch.num_rows, self.n_columns), order="F")
-        for j in range(self.n_columns):
-            column = batch.column(j)
-            if not pa.types.is_float64(column.type):
-                column = column.cast(pa.float64(), safe=False)
-            rows[:, j] = column.to_numpy(zero_copy_only=False)
-        return rows
+    def count(self) -> int:
+        """The number of rows by the file's metadata."""
+        return int(self._dataset.count_rows())
 
-    def _open(self, wanted: list[str] | None) -> Any:
-        """Open the dataset; with `wanted`, read those columns of a CSV as numbers (and the users' as text)."""
-        kind: Any = self._format
-        if kind == "csv":
-            numbers = {name: pa.float64() for name in wanted or ()}
-            if self._user is not None:
-                numbers[self._user] = pa.string()
-            kind = pa.dataset.CsvFileFormat(
-                parse_options=pa.csv.ParseOptions(
-                    delimiter=self._read_safely(_delimiter, self._files[0]),
-                    newlines_in_values=True,  # else a record's text could move where the next blocks begin
-                ),
-                convert_options=pa.csv.ConvertOptions(column_types=numbers, null_values=_MISSING),
-                read_options=pa.csv.ReadOptions(block_size=2**20),
-            )
-        if kind == "parquet":  # read pages as they are needed, not whole row groups ahead
-            paged = pa.dataset.ParquetFragmentScanOptions(pre_buffer=False, use_buffered_stream=True)
-            kind = pa.dataset.ParquetFileFormat(default_fragment_scan_options=paged)
-        return self._read_safely(lambda: pa.dataset.dataset([str(file) for file in self._files], format=kind))
+    def kind(self, name: str) -> Any:
+        """Return the Arrow type of a column."""
+        return self._dataset.schema.field(name).type
 
-    def _header(self) -> list[str]:
-        """Return the names of all columns."""
-        return self._read_safely(lambda: self._open(None).schema.names)
+    def check_columns(self, wanted: list[str]) -> None:
+        """Refuse a file that lacks a column or has one twice."""
+        _check_columns(self.path, self.names, wanted)
 
-    @property
-    def _compressed(self) -> bool:
-        return any(file.suffix in (".gz", ".bz2", ".zst") for file in self._files)
 
-    def _read_safely(self, call: Any, *args: Any) -> Any:
-        """Call into Arrow; turn its errors, which may quote values, into ours, which do not."""
-        try:
-            return call(*args)
-        except UnicodeDecodeError:
-            raise DataError(f"{self._where} holds text that is not UTF-8 (column names?); save it as UTF-8") from None
-        except (pa.ArrowException, OSError) as error:
-            raise DataError(self._explain(str(error))) from None
+def _check_columns(path: Path, names: list[str], wanted: list[str]) -> None:
+    absent = [name for name in wanted if name not in names]
+    if absent:
+        raise DataError(f"no column {', '.join(map(repr, absent))} in {path.name}; it has {', '.join(names[:40])}")
+    if doubled := [name for name in wanted if names.count(name) > 1]:
+        raise DataError(f"column {doubled[0]!r} stands twice in {path.name}")
 
-    @property
-    def _where(self) -> str:
-        return self._files[0].name if len(self._files) == 1 else "the files"
 
-    def _explain(self, message: str) -> str:
-        where = self._where
-        if "conversion error" in message.lower():
-            named = re.search(r"In CSV column #(\d+)", message)
-            names = self._header() if named else []
-            number = int(named.group(1)) if named else 0
-            which = f"column {names[number]!r}" if number < len(names) else "a column"
-            return f"{which} of {where} holds something that is not a number; choose other columns, or clean it"
-        if "Empty CSV" in message:
-            return f"{where} is empty"
-        if "columns, got" in message:
-            return f"a line of {where} has another number of fields than its header"
-        if "nvalid UTF" in message:
-            return f"{where} holds text that is not UTF-8; save it as UTF-8"
-        if "nsupported cast" in message or "ncompatible types" in message or "nable to merge" in message:
-            return "the files do not agree on what a column holds (numbers in one, something else in another)"
-        if "Permission denied" in message:
-            return f"{where} cannot be opened: permission denied"
-        return f"{where} cannot be read as {self._format}: it is damaged, truncated or something else"
+def _number_kind(kind: Any) -> str | None:
+    if pa.types.is_null(kind):
+        return "nothing"
+    return None if not is_number(kind) else "booleans" if pa.types.is_boolean(kind) else "numbers"
+
+
+def _stamp(file: Path) -> tuple[int, int]:
+    """Return what changes when a file is written to."""
+    about = file.stat()
+    return about.st_size, about.st_mtime_ns
 
 
 def _ahead(blocks: Iterator[Block]) -> Iterator[Block]:
@@ -188,49 +212,31 @@ def _ahead(blocks: Iterator[Block]) -> Iterator[Block]:
             yield block
 
 
-def _files(path: Path) -> list[Path]:
-    """Return the file, or the data files of the folder in order."""
-    if not path.exists():
-        raise DataError(f"no such file or folder: {path}")
-    if path.is_file():
-        return [path]
-    found = sorted(file for file in path.rglob("*") if file.is_file() and _suffix(file) in _FORMATS)
-    if not found:
-        raise DataError(f"{path} holds no parquet, CSV or Arrow file")
-    return found
-
-
-def _delimiter(path: Path) -> str:
-    """Return the separator that stands most often in the header line."""
-    with pa.input_stream(str(path)) as stream:
-        header = stream.read(2**16).split(b"\n", 1)[0].decode("utf-8", "replace")
-    return max(",;\t|", key=header.count)
-
-
-def _suffix(path: Path) -> str:
-    name = path.with_suffix("") if path.suffix in (".gz", ".bz2", ".zst") else path
-    return name.suffix.lower()
-
-
-def _format(files: list[Path]) -> str:
-    kinds = {_FORMATS.get(_suffix(file)) for file in files}
-    kind = kinds.pop()
-    if kinds:
-        raise DataError("the folder mixes kinds of files; keep parquet, CSV and Arrow apart")
-    if kind is None:
-        known = ", ".join(sorted(_FORMATS))
-        raise DataError(f"{files[0].name}: the kind of file is told by its ending, one of {known}")
-    return kind
-
-
-def _as_text(column: Any) -> Any:
-    """User ids of a batch as text."""
-    return column.cast(pa.large_string())
-
-
-def _is_number(name: str) -> bool:
+def _safely(path: Path, call: Any, *args: Any) -> Any:
+    """Call into Arrow; turn its errors, which may quote values, into ours, which do not."""
     try:
-        float(name)
-    except ValueError:
-        return False
-    return True
+        return call(*args)
+    except DataError:
+        raise
+    except UnicodeDecodeError:
+        raise DataError(f"{path.name} holds text that is not UTF-8 (column names?); save it as UTF-8") from None
+    except (pa.ArrowException, OSError, KeyError) as error:
+        raise DataError(_explain(path, str(error))) from None
+
+
+def _explain(path: Path, message: str) -> str:
+    """Return an error of Arrow's in our words."""
+    where = path.name
+    if "conversion error" in message.lower():
+        named = re.search(r"In CSV column #(\d+)", message)
+        names = CsvFile(path).names if named else []
+        number = int(named.group(1)) if named else 0
+        which = f"column {names[number]!r}" if number < len(names) else "a column"
+        return f"{which} of {where} holds something that is not a number; choose other columns, or clean it"
+    if "columns, got" in message:
+        return f"a line of {where} has another number of fields than its header"
+    if "nvalid UTF" in message:
+        return f"{where} holds text that is not UTF-8; save it as UTF-8"
+    if "Permission denied" in message:
+        return f"{where} cannot be opened: permission denied"
+    return f"{where} cannot be read: it is damaged, truncated or something else than its ending says"

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from knoll.estimator import Room, declared
+from knoll.estimator import Room, declared, doubles_of
 from knoll.modes.conditional import (
     Profiles,
     climb_last,
@@ -127,7 +127,7 @@ class ModalRegression(RegressorMixin, KernelModel):
         -------
         self
         """
-        return super().fit(X if y is None else _joined(X, y))
+        return self._fit_to(X, y)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -163,7 +163,7 @@ class ModalRegression(RegressorMixin, KernelModel):
     def _predictors(self, X: Any) -> np.ndarray:
         """Validate predictors: all columns but the last, which may come along and is ignored."""
         check_is_fitted(self, "totals_")
-        wide = np.asarray(X, dtype=np.float64) if not hasattr(X, "columns") else X.to_numpy(dtype=np.float64)
+        wide = doubles_of(X)
         if wide.ndim == 2 and wide.shape[1] == self.n_features_in_:
             wide = wide[:, :-1]
         if wide.ndim != 2 or wide.shape[1] != self.n_features_in_ - 1:
@@ -330,19 +330,3 @@ def choose_bandwidth(series: Series, around: Surroundings, chance: float, seed: 
                 bias = np.maximum(bias, (moved[:, -1] - points[:, -1]) ** 2 - 2 * np.maximum(known - variance, 0.0))
         risk[i, j] = (0, float((variance + bias).mean()))
     return views[min(risk, key=lambda key: risk[key])]
-
-
-def _joined(X: Any, y: Any) -> Any:
-    """Predictors and response as one table, with names if they have any."""
-    if hasattr(X, "assign"):
-        name = getattr(y, "name", None) or "y"
-        if name in list(X.columns):
-            raise DataError(f"a predictor has the name of the response, {name!r}")
-        return X.assign(**{str(name): np.asarray(y)})
-    try:
-        left, right = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError("X or y holds values that are not numbers") from None
-    if left.ndim != 2 or right.ndim != 1 or len(left) != len(right):
-        raise DataError(f"X has shape {left.shape} and y {right.shape}; they need as many rows, and y one column")
-    return np.column_stack([left, right])

@@ -1,0 +1,155 @@
+"""CSV files, read so that no record changes how another one is read.
+
+The rule. Quotes toggle: a record begins outside quotes, at the start of a line. A quote may open a field only at its
+start and close it only at its end (two quotes inside stand for one); line ends are LF or CRLF; a file ends
+outside quotes. What breaks the rule is refused.
+
+Why one record cannot use it against others. Whether a byte is inside quotes depends on the number of quotes
+before it alone, odd or even. Give one record another text. If that has an even number of quotes, every other record
+begins outside quotes as before, and is read as before. If it has an odd number, the whole file has, so it ends inside
+quotes and is refused. Arrow's parser reads what obeys the rule in the same way; a line of another number of fields than
+the header is an error there. Values are converted one by one to types that are fixed beforehand.
+"""
+
+import csv
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+
+from knoll.privacy.errors import DataError
+
+MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "#N/A", "n/a", "?", "-"]
+_QUOTE, _LF, _CR = (ord(mark) for mark in '"\n\r')
+_BOM = b"\xef\xbb\xbf"
+_LONGEST_HEADER = 2**20
+_BLOCK = 2**20
+_VALUE = re.compile(
+    r"[\s$€£]*[+-]?(\d[\d.,\s]*|\.\d+)(e[+-]?\d+)?\s*%?|[+-]?inf(inity)?|true|false|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*",
+    re.IGNORECASE,
+)
+
+
+def is_value(name: str) -> bool:
+    """Whether a name looks like a value of a record: a number, a date, a missing value."""
+    return (name in MISSING and name != "") or _VALUE.fullmatch(name.strip()) is not None
+
+
+class StrictQuotes:
+    """A stream of a CSV file's bytes that breaks off with an error where the rule above is broken."""
+
+    closed = False
+
+    def __init__(self, path: Path, delimiter: str):
+        self._name = path.name
+        self._stream = pa.input_stream(str(path))
+        self._around = np.array([_QUOTE, _LF, _CR, ord(delimiter)], dtype=np.uint8)
+        self._inside = False
+        self._before = _LF  # the byte before the next one; a file begins like a line
+        self._start = True
+        self.error: DataError | None = None
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes, checked."""
+        piece = self._stream.read(_BLOCK if size < 0 else size)
+        if self._start and piece.startswith(_BOM):
+            piece = piece[len(_BOM) :] or self._stream.read(_BLOCK)
+        self._start = False
+        if piece:
+            self._check(np.frombuffer(piece, dtype=np.uint8))
+        elif self._inside:
+            self._refuse("a quote is opened and never closed")
+        return piece
+
+    def close(self) -> None:
+        """Close the file."""
+        self.closed = True
+        self._stream.close()
+
+    def _check(self, piece: np.ndarray) -> None:
+        """Check a piece, together with the last byte of the one before it."""
+        text = np.concatenate([np.array([self._before], dtype=np.uint8), piece])
+        quotes = np.flatnonzero(piece == _QUOTE) + 1
+        opens = (np.arange(len(quotes)) % 2 == 0) ^ self._inside
+        before = text[quotes[opens] - 1]
+        if before.size and not np.isin(before, self._around).all():
+            self._refuse("a quote stands in the middle of a field")
+        closed = np.zeros(len(text), dtype=bool)
+        closed[quotes[~opens]] = True
+        closed[0] = self._before == _QUOTE and not self._inside
+        ends = np.flatnonzero(closed[:-1])
+        if ends.size and not np.isin(text[ends + 1], self._around).all():
+            self._refuse("a field goes on after its closing quote")
+        returns = np.flatnonzero(text[:-1] == _CR)
+        bare = returns[text[returns + 1] != _LF]
+        if bare.size and ((np.searchsorted(quotes, bare) % 2 == 1) == self._inside).any():
+            self._refuse("a line ends in a carriage return alone")
+        self._inside ^= bool(len(quotes) % 2)
+        self._before = int(text[-1])
+
+    def _refuse(self, what: str) -> None:
+        self.error = DataError(
+            f"{self._name} is not a clean CSV file: {what}, so that one record could swallow others. Write quotes "
+            'inside a quoted field twice (""), and close every quote; or save the data as parquet'
+        )
+        raise self.error
+
+
+class CsvFile:
+    """One CSV file with a header line.
+
+    Parameters
+    ----------
+    path : Path
+        The file, compressed or not.
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        first = _first_record(path)
+        self.delimiter = max(",;\t|", key=first.count)
+        self.names = next(csv.reader([first], delimiter=self.delimiter), [])
+        if not any(self.names):
+            raise DataError(f"{path.name} has no header line with column names")
+
+    def batches(self, numbers: list[str], ids: str | None) -> Iterator[Any]:
+        """Yield record batches: `numbers` as doubles, `ids` as the bytes that stand there, null if missing."""
+        kinds: dict[str, Any] = {name: pa.float64() for name in numbers}
+        if ids is not None:
+            kinds[ids] = pa.binary()
+        stream = StrictQuotes(self.path, self.delimiter)
+        try:
+            reader = pa.csv.open_csv(
+                pa.PythonFile(stream, mode="r"),
+                parse_options=pa.csv.ParseOptions(
+                    delimiter=self.delimiter,
+                    newlines_in_values=True,
+                    ignore_empty_lines=len(self.names) > 1,  # in a single column, an empty line is a missing value
+                ),
+                convert_options=pa.csv.ConvertOptions(
+                    column_types=kinds, include_columns=list(kinds), null_values=MISSING, strings_can_be_null=True
+                ),
+                read_options=pa.csv.ReadOptions(block_size=_BLOCK),
+            )
+            with reader:
+                yield from reader
+        except pa.ArrowException:
+            if stream.error is not None:
+                raise stream.error from None
+            raise
+
+
+def _first_record(path: Path) -> str:
+    """Return the text of the header: up to the first line end outside quotes."""
+    with pa.input_stream(str(path)) as stream:
+        text = stream.read(_LONGEST_HEADER).removeprefix(_BOM)
+    if not text:
+        raise DataError(f"{path.name} is empty")
+    marks = np.frombuffer(text, dtype=np.uint8)
+    ends = np.flatnonzero((marks == _LF) | (marks == _CR))
+    outside = ends[np.searchsorted(np.flatnonzero(marks == _QUOTE), ends) % 2 == 0]
+    return text[: outside[0] if outside.size else len(text)].decode("utf-8")

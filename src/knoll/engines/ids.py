@@ -107,14 +107,15 @@ class UserCap:
         if pa.types.is_dictionary(users.type):
             users = users.cast(users.type.value_type)
         coded = users.dictionary_encode()
-        keys = [key_of(value) for value in coded.dictionary.to_pylist()]
-        known = np.array([key is not None for key in keys] + [False])
-        code = coded.indices.fill_null(len(keys)).to_numpy(zero_copy_only=False)
-        counts = np.bincount(code, minlength=len(known))
-        before = np.array([self._seen.get(key, 0) if key is not None else self.cap for key in keys] + [self.cap])
+        place: dict[Hashable, int] = {None: 0}  # Arrow tells 0.0 from -0.0, which are one id
+        places = [place.setdefault(key_of(value), len(place)) for value in coded.dictionary.to_pylist()]
+        code = np.array([*places, 0])[coded.indices.fill_null(len(places)).to_numpy(zero_copy_only=False)]
+        counts = np.bincount(code, minlength=len(place))
+        before = np.array([self._seen.get(key, 0) for key in place])
+        before[0] = self.cap
         order = np.argsort(code, kind="stable")
         rank = np.empty(len(code), dtype=np.int64)
         rank[order] = np.arange(len(code)) - np.repeat(np.cumsum(counts) - counts, counts)
-        after = np.minimum(before + counts, self.cap)[:-1].tolist()
-        self._seen.update((key, total) for key, total in zip(keys, after, strict=True) if key is not None)
-        return before[code] + rank < self.cap, ~known[code]
+        after = np.minimum(before + counts, self.cap).tolist()
+        self._seen.update(zip(place, after, strict=True))
+        return before[code] + rank < self.cap, code == 0

@@ -67,10 +67,15 @@ class FitOptions:
         }
 
     def source(self, data: Path) -> Any:
-        """Return the chosen columns of a file."""
+        """Return the chosen columns of a file; say which files a folder stands for."""
         import knoll
 
-        return knoll.Source(data, read_columns(self.columns))
+        source = knoll.Source(data, read_columns(self.columns))
+        if data.is_dir():
+            names = [str(file.relative_to(data)) for file in source.files]
+            more = f" and {len(names) - 20} more" if len(names) > 20 else ""
+            console.print(f"Reading {len(names)} files: {escape(', '.join(names[:20]))}{more}", highlight=False)
+        return source
 
 
 def with_fit_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -59,8 +59,10 @@ class StrictQuotes:
         if self._start and piece.startswith(_BOM):
             piece = piece[len(_BOM) :] or self._stream.read(_BLOCK)
         self._start = False
-        if piece:
+        if piece and (b'"' in piece or b"\r" in piece or self._before in (_QUOTE, _CR)):
             self._check(np.frombuffer(piece, dtype=np.uint8))
+        elif piece:  # nothing here can break the rule
+            self._before = piece[-1]
         elif self._inside:
             self._refuse("a quote is opened and never closed")
         return piece

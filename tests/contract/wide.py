@@ -94,10 +94,12 @@ WIDE = {
     "features, projected": partial(_features, True),
     "kernel steps": lambda d: KernelSteps(_box(d), np.full((2, d), [[0.3], [0.2]]), np.full(d, d**0.5)),
     "votes": lambda d: NearestVotes(_two(_box(d))),
-    "votes, groups": lambda d: NearestVotes(TwoLevel(_box(d).half * np.array([[0.0], [0.5], [1.0]]), np.array([0, 1, 0]), _box(d))),
+    "votes, groups": lambda d: NearestVotes(
+        TwoLevel(_box(d).half * np.array([[0.0], [0.5], [1.0]]), np.array([0, 1, 0]), _box(d))
+    ),
     "votes, projected": lambda d: NearestVotes(
         Nearest(np.array([[0.0], [0.2]]), Projected(_box(d), np.ones((1, d)), 1.0))
     ),
     "tree counts": lambda d: TreeCounts(_tree(d)),
     "column histograms": lambda d: ColumnHistograms(np.zeros((d, 1))),
-}  # fmt: skip
+}

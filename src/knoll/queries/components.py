@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from knoll.queries.domain import Ball, Box
-from knoll.queries.query import Query
+from knoll.queries.query import Query, require_finite
 from knoll.queries.shapes import Cells
 
 Integers = npt.NDArray[np.int64]
@@ -72,6 +72,8 @@ class Gaussians:
         with np.errstate(divide="ignore"):
             self._heights = np.maximum(2 * np.log(weights), -1e6) - 2 * determinants
         self._per_square = np.square(self.radii / self.unit)
+        require_finite("clip radii and sizes of components", self.radii, self._scales, positive=True)
+        require_finite("components", self._maps, self._offsets, self._heights)
 
     def whiten(self, which: int, grid: Floats) -> Floats:
         """Return whitened displacements from one mean, integers, columns first: (n_columns, rows)."""

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from knoll.queries.domain import Domain, clip_to_ball
-from knoll.queries.query import Query
+from knoll.queries.query import Query, require_finite
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -51,6 +51,8 @@ class KernelSteps(Query):
         self._origins = np.rint((points - domain.centre) / domain.steps)
         self._per_step = domain.steps / bandwidth
         self.points = self._origins * domain.steps + domain.centre
+        require_finite("points", self._origins)
+        require_finite("bandwidths", bandwidth, self._per_step, positive=True)
         k, d = points.shape
         self.covariance = joint_covariance(self.points / bandwidth)
         values, vectors = np.linalg.eigh(self.covariance)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from knoll.queries.domain import Ball, Box, clip_to_ball
 from knoll.queries.moments import add_by_cell
 from knoll.queries.projection import Projected
-from knoll.queries.query import Query
+from knoll.queries.query import Query, require_finite
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -51,6 +51,7 @@ class Frame:
         self.scales = np.ones(domain.n_columns) if scales is None else np.asarray(scales, dtype=np.float64)
         self.steps = domain.steps / self.scales
         self.half = domain.half / self.scales
+        require_finite("scales", self.scales, self.steps, 1 / self.steps, positive=True)
         self.n_columns = domain.n_columns
 
     def outside(self, points: Floats) -> Floats:
@@ -66,6 +67,8 @@ class _Ellipsoids:
         # worth of one unit, per cell and column; a cell without width still has a size to divide by
         self.size = np.maximum(radii[:, None] / axes, frame.half * 2.0**-30)
         self._per_step = frame.steps / self.size * SHAPE_UNIT
+        require_finite("reference points", self._origin)
+        require_finite("axes and radii of ellipsoids", self.size, self.size**2, self._per_step, positive=True)
 
     def clipped(self, grid: Floats, labels: Integers) -> Floats:
         """Element-wise, then an exact sum of squares: a function of the record and its cell alone, bit for bit."""

@@ -131,11 +131,21 @@ def contribution(query, row):
     return (query.summarise(row.reshape(1, -1)) * query.weights).astype(np.float64).ravel()
 
 
+def _pool(query, d, rng, many):
+    return [(chart, v) for chart in charts(query, d) for v in structured(d, chart.unit, rng, many)]
+
+
+def best_of(query, d, rng):
+    """Structured records and far ones, and what each of them adds."""
+    far = [np.full(d, 1e300), np.full(d, -np.inf), np.zeros(d), np.full(d, 5e-324)]
+    rows = np.array([chart.row(v) for chart, v in _pool(query, d, rng, 60)] + far)
+    return rows, np.array([contribution(query, row) for row in rows])
+
+
 def largest_change(query, d, norm, rng):
     """The largest norms found of one contribution, and of the difference of two (one of which may be null)."""
     wide = np.prod(query.shape) > FAR
-    known = charts(query, d)
-    pool = [(chart, v) for chart in known for v in structured(d, chart.unit, rng, 44 if wide else 60)]
+    pool = _pool(query, d, rng, 44 if wide else 60)
     added = np.array([contribution(query, chart.row(v)) for chart, v in pool])
     alone = np.linalg.norm(added, norm, axis=1)
     apart = np.array([np.linalg.norm(added - one, norm, axis=1) for one in added])

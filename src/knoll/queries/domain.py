@@ -20,9 +20,10 @@ LARGEST_BOUND, SMALLEST_HALF = 1e50, 1e-50
 """Bounds are no larger, and half a width no smaller.
 
 What queries compute from bounds are widths, grid steps (2^-18 of them), their reciprocals and squares, products of two
-columns' widths, and the square of a ratio of two: all between 1e-211 and 1e211, far from where doubles overflow or lose
-bits (1e308, 1e-308). So every step and limit is a finite, positive number, and no number becomes a NaN:
-a difference that overflows is infinite, keeps its sign, and is clipped.
+columns' widths, and the square of a ratio of two; estimators add fourth powers of widths (the variance of a variance).
+All lie between 1e-230 and 1e230, far from where doubles overflow or lose bits (1e308, 1e-308). So every step and limit
+is a finite, positive number, and no number becomes a NaN: a difference that overflows is infinite, keeps its sign, and
+is clipped.
 """
 
 _NARROWEST = 1e-12  # half a width, as a part of the larger bound: it spans thousands of doubles then
@@ -198,9 +199,13 @@ class Ball:
 
     def clip(self, points: Floats) -> Floats:
         """Move public points into the ball."""
-        offset = points - self.centre
-        length = np.linalg.norm(offset, axis=1, keepdims=True)
-        return self.centre + offset * np.minimum(1.0, self.radius / np.maximum(length, 1e-300))
+        return self.centre + shorten(points - self.centre, self.radius)
+
+
+def shorten(offsets: Floats, radius: float) -> Floats:
+    """Shorten public vectors to a radius."""
+    lengths = np.linalg.norm(offsets, axis=1, keepdims=True)
+    return offsets * (radius / np.maximum(lengths, radius))
 
 
 class Grid:

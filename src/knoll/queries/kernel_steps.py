@@ -27,8 +27,9 @@ class KernelSteps(Query):
     """Sums of the kernel and of its gradient at public points, whitened by their joint covariance.
 
     The kernel of a record is read from a table at its squared distance, computed column after column, element-wise;
-    whole numbers are multiplied by the whole numbers of W, exactly. The result is clipped to norm 1, which rounding
-    aside never bites, so the bound holds whatever the rounding did.
+    whole numbers are multiplied by the whole numbers of W, exactly. The result is clipped to norm 1. Without rounding
+    that would change nothing; but squared distances are rounded, and so is W, which magnifies it where many points meet
+    (5 of them in one place reach 1.0002, 100 reach 1.01). So the bound holds because of the clip.
 
     Sensitivity. bound: 1 in l2, reached beside a point; sqrt(k (1 + d)) in l1, which is not tight. spread: twice that,
     not tight either: two records would have to lie opposite each other in the kernel's space, where they are at

@@ -8,7 +8,7 @@ record alone.
 import numpy as np
 import numpy.typing as npt
 
-from knoll.queries.domain import Ball, Box, clip_to_ball
+from knoll.queries.domain import Ball, Box, clip_to_ball, shorten
 from knoll.queries.query import UNIT, require_finite
 
 Floats = npt.NDArray[np.float64]
@@ -61,7 +61,7 @@ class Projected:
 
     def clip(self, points: Floats) -> Floats:
         """Move public projected points into the ball."""
-        return Ball(self.radius, (0.0,) * self.n_columns).clip(points)
+        return shorten(points, self.radius)
 
 
 def random_projection(

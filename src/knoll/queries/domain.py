@@ -239,13 +239,22 @@ class Grid:
         return grid
 
 
+def squared_lengths(grid: Floats) -> Floats:
+    """Return squared lengths of integer vectors, the same in any order of summation and any layout.
+
+    Coordinates are at most 2^20, so in up to 2^13 columns a sum stays within 2^53, where doubles are exact; in more
+    columns it is one of 64-bit integers, rounded once.
+    """
+    whole = grid if grid.shape[1] <= 2**13 else grid.astype(np.int64)
+    return np.einsum("ij,ij->i", whole, whole).astype(np.float64, copy=False)
+
+
 def clip_to_ball(grid: Floats, radius: int) -> Floats:
     """Pull integer vectors into a ball of integer radius, cutting coordinates towards zero.
 
-    Squared lengths are sums of integers below 2^53, exact in any order. The factor is lowered by 2^-40, more than
-    all its roundings, so the cut vector is no longer than `radius`.
+    The factor is lowered by 2^-40, more than all its roundings, so the cut vector is no longer than `radius`.
     """
-    squares = np.einsum("ij,ij->i", grid, grid)
+    squares = squared_lengths(grid)
     limit = float(radius) ** 2
     if squares.size and squares.max() > limit:
         inside = squares <= limit

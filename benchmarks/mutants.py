@@ -35,6 +35,7 @@ QUERIES, ESTIMATORS = "tests/contract/test_queries.py", "tests/contract/test_est
 CURATOR, LEDGER = "tests/unit/test_curator.py", "tests/unit/test_ledger.py"
 PARTS = "tests/unit/test_parts.py"
 AUDIT, ROUNDING = "tests/audit/test_audit.py", "tests/audit/test_quantisation.py"
+SEARCH, DOMAINS = "tests/contract/test_search.py", "tests/unit/test_domain.py tests/unit/test_nearest.py"
 FAULTS, NOISE = "tests/end_to_end/test_faults.py", "tests/statistical/test_noise.py"
 
 MUTANTS = [
@@ -191,6 +192,88 @@ MUTANTS = [
         "Cost(ratio**2, 0.0, 0.0)",
         ESTIMATORS,
         "price_of_the_sampler and Lloyd",
+    ),
+    Mutant(
+        "the rounding of tables of cosines",
+        "queries/fourier.py",
+        "least = float(kernel.min()) - rounding",
+        "least = float(kernel.min())",
+        ROUNDING,
+    ),
+    Mutant(
+        "a coarser grid for many centres in many columns",
+        "queries/nearest.py",
+        "        while UNIT / 2**self._coarse > limit:",
+        "        while False:",
+        DOMAINS,
+    ),
+    Mutant(
+        "the clip of whitened steps",
+        "queries/kernel_steps.py",
+        "clip_to_ball(np.rint(whitened), _UNIT).sum(axis=0)",
+        "np.rint(whitened).sum(axis=0)",
+        ROUNDING,
+    ),
+    Mutant(
+        "the quantisation term of the scatter matrix",
+        "queries/shapes.py",
+        "(2.0**0.5 + self.frame.n_columns / SHAPE_UNIT)",
+        "2.0**0.5",
+        SEARCH,
+        "scatter",
+    ),
+    Mutant(
+        "the worst pair within one cell, in many columns",
+        "queries/shapes.py",
+        "            c = 4 * b / (d**0.5 + (d + 32 * b**2) ** 0.5)\n",
+        "            c = 0.0\n",
+        SEARCH,
+        "shapes",
+    ),
+    Mutant(
+        "the clip of whitened displacements",
+        "queries/components.py",
+        "        if outside.size:\n            factor",
+        "        if False:\n            factor",
+        QUERIES,
+        "tight and components",
+    ),
+    Mutant(
+        "responsibilities add up to one",
+        "queries/components.py",
+        "    np.cumsum(parts, axis=0, out=parts)\n"
+        "    total = parts[-1].copy()\n"
+        "    parts *= unit\n"
+        "    parts /= total\n"
+        "    np.rint(parts, out=parts)\n"
+        "    parts[1:] -= parts[:-1].copy()\n"
+        "    return parts",
+        "    return np.rint(parts * unit / parts.sum(axis=0))",
+        ROUNDING,
+    ),
+    Mutant(
+        "phases are exact",
+        "queries/fourier.py",
+        "max(initial=0) * UNIT >= 2**52:",
+        "max(initial=0) * UNIT >= 2**90:",
+        DOMAINS,
+        "not_finite",
+    ),
+    Mutant(
+        "a query's parameters are finite",
+        "queries/query.py",
+        "        if not np.isfinite(each).all() or",
+        "        if",
+        DOMAINS,
+        "not_finite",
+    ),
+    Mutant(
+        "bounds that can be squared",
+        "queries/domain.py",
+        "LARGEST_BOUND, SMALLEST_HALF = 1e50, 1e-50",
+        "LARGEST_BOUND, SMALLEST_HALF = 1e100, 1e-100",
+        DOMAINS,
+        "squares",
     ),
 ]
 

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from knoll.queries.domain import Ball, Box
 from knoll.queries.projection import Projected
+from knoll.queries.query import require_finite
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -41,6 +42,7 @@ class SplitTree:
 
     def split(self, node: int, axis: int, threshold: float) -> tuple[int, int]:
         """Split a leaf at a grid coordinate; return its two children."""
+        require_finite("thresholds", threshold)
         left = len(self._axis)
         self._axis[node], self._threshold[node], self._left[node] = axis, threshold, left
         for _ in range(2):

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from knoll.queries.domain import Ball, Box
-from knoll.queries.query import Query
+from knoll.queries.query import Query, require_finite
 from knoll.queries.shapes import Cells
 
 Integers = npt.NDArray[np.int64]
@@ -72,6 +72,8 @@ class Gaussians:
         with np.errstate(divide="ignore"):
             self._heights = np.maximum(2 * np.log(weights), -1e6) - 2 * determinants
         self._per_square = np.square(self.radii / self.unit)
+        require_finite("clip radii and sizes of components", self.radii, self._scales, positive=True)
+        require_finite("components", self._maps, self._offsets, self._heights)
 
     def whiten(self, which: int, grid: Floats) -> Floats:
         """Return whitened displacements from one mean, integers, columns first: (n_columns, rows)."""
@@ -129,8 +131,10 @@ class ComponentMoments(Query):
       b^2 (x^4 + y^4 - 2 m^2), concave in m. If b^2 <= 1/2 it is largest at m = -x y, where it is
       (x + y)^2 (1 + b^2 (x - y)^2), increasing in x and y: 4 at the end. Else m = -1 / (2 b^2) gives 2 + 2 b^2 +
       1 / (2 b^2), at x = y = 1; the case x y < 1 / (2 b^2) stays below. One column has m = ± x y only: the largest of
-      t^2 (1 + b^2 (2 - t)^2), t = |u - v|, taken on a grid (its slope is below 1 + 2 b). In l1, at most twice the
-      bound without w.
+      t^2 (1 + b^2 (2 - t)^2), t = |u - v| <= 2, at t = 2 or, if b^2 > 2, where t^2 - 3 t + 2 + 1 / (2 b^2) = 0 first.
+      In l1, at most twice the bound without w.
+    - rounding: v is a whole vector of at most one unit (it is cut towards zero where it is too long) and its products
+      are whole, so nothing is added.
 
     Many components. Responsibilities r, s of two records are non-negative and sum to one. A contribution is a convex
     combination, by r, of contributions to one component each, so its norm is at most `bound`; the norm of a difference
@@ -266,6 +270,6 @@ class ComponentMoments(Query):
         b = lengths[2] / lengths[1]
         within = 2.0 if b * b <= 0.5 else math.sqrt(2 + 2 * b * b + 1 / (2 * b * b))
         if self.domain.n_columns == 1:
-            t = np.linspace(0.0, 2.0, 2001)
-            within = min(within, float(np.max(t * np.sqrt(1 + (b * (2 - t)) ** 2))) + 1e-3 * (1 + 2 * b))
+            t = 2.0 if b * b <= 2 else (3 - math.sqrt(1 - 2 / (b * b))) / 2
+            within = max(2.0, t * math.hypot(1.0, b * (2 - t)))
         return max(apart, float(lengths[1]) * within)

@@ -4,7 +4,7 @@ A record enters a query as integers on a fixed grid. Quantising is element-wise 
 correctly rounded by IEEE 754, whatever the block), so it depends on the record alone, bit for bit.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -16,15 +16,17 @@ from knoll.privacy.errors import BoundsError
 from knoll.queries.query import UNIT
 
 Floats = npt.NDArray[np.float64]
-_LARGEST_BOUND = 1e100
+LARGEST_BOUND, SMALLEST_HALF = 1e50, 1e-50
+"""Bounds are no larger, and half a width no smaller.
 
-HOW_TO_BOUND = (
-    "Differential privacy needs to know how far a record can reach. Either give bounds that you know without looking "
-    'at the data, e.g. bounds=(0, 100), bounds=([0, 10], [110, 60]) or bounds={"age": (0, 110), "bmi": (10, 60)}; or '
-    'buy them from the budget: bounds="private". (On the command line: --bounds "age=0:110,bmi=10:60" or --bounds '
-    "private.) The minimum and maximum of the data are not safe: they are two "
-    "people's values."
-)
+What queries compute from bounds are widths, grid steps (2^-18 of them), their reciprocals and squares, products of two
+columns' widths, and the square of a ratio of two; estimators add fourth powers of widths (the variance of a variance).
+All lie between 1e-230 and 1e230, far from where doubles overflow or lose bits (1e308, 1e-308). So every step and limit
+is a finite, positive number, and no number becomes a NaN: a difference that overflows is infinite, keeps its sign, and
+is clipped.
+"""
+
+_NARROWEST = 1e-12  # half a width, as a part of the larger bound: it spans thousands of doubles then
 
 
 class Domain(Protocol):
@@ -83,7 +85,7 @@ class Box:
         for j, (low, high) in enumerate(zip(self.lower, self.upper, strict=True)):
             if not low < high:
                 raise BoundsError(f"bounds of column {self._name(j)}: lower {low:g} is not below upper {high:g}")
-            if not high / 2 - low / 2 > max(1e-100, 1e-12 * max(abs(low), abs(high))):
+            if not high / 2 - low / 2 >= max(SMALLEST_HALF, _NARROWEST * max(abs(low), abs(high))):
                 raise BoundsError(
                     f"bounds of column {self._name(j)}: {low!r} and {high!r} are too close to compute with"
                 )
@@ -157,8 +159,9 @@ class Ball:
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", _floats("radius", [self.radius])[0])
         object.__setattr__(self, "middle", _floats("middle", self.middle))
-        if not self.radius > 1e-12 * max(1e-250, *map(abs, self.middle)):
+        if not self.radius >= max(SMALLEST_HALF, *(_NARROWEST * abs(each) for each in self.middle)):
             raise BoundsError(f"radius {self.radius:g} is not positive, or too small to compute with")
+        _ = self.cube  # refused here, not in the middle of a fit, if it cannot be computed with
 
     @property
     def n_columns(self) -> int:
@@ -196,9 +199,13 @@ class Ball:
 
     def clip(self, points: Floats) -> Floats:
         """Move public points into the ball."""
-        offset = points - self.centre
-        length = np.linalg.norm(offset, axis=1, keepdims=True)
-        return self.centre + offset * np.minimum(1.0, self.radius / np.maximum(length, 1e-300))
+        return self.centre + shorten(points - self.centre, self.radius)
+
+
+def shorten(offsets: Floats, radius: float) -> Floats:
+    """Shorten public vectors to a radius."""
+    lengths = np.linalg.norm(offsets, axis=1, keepdims=True)
+    return offsets * (radius / np.maximum(lengths, radius))
 
 
 class Grid:
@@ -232,13 +239,22 @@ class Grid:
         return grid
 
 
+def squared_lengths(grid: Floats) -> Floats:
+    """Return squared lengths of integer vectors, the same in any order of summation and any layout.
+
+    Coordinates are at most 2^20, so in up to 2^13 columns a sum stays within 2^53, where doubles are exact; in more
+    columns it is one of 64-bit integers, rounded once.
+    """
+    whole = grid if grid.shape[1] <= 2**13 else grid.astype(np.int64)
+    return np.einsum("ij,ij->i", whole, whole).astype(np.float64, copy=False)
+
+
 def clip_to_ball(grid: Floats, radius: int) -> Floats:
     """Pull integer vectors into a ball of integer radius, cutting coordinates towards zero.
 
-    Squared lengths are sums of integers below 2^53, exact in any order. The factor is lowered by 2^-40, more than
-    all its roundings, so the cut vector is no longer than `radius`.
+    The factor is lowered by 2^-40, more than all its roundings, so the cut vector is no longer than `radius`.
     """
-    squares = np.einsum("ij,ij->i", grid, grid)
+    squares = squared_lengths(grid)
     limit = float(radius) ** 2
     if squares.size and squares.max() > limit:
         inside = squares <= limit
@@ -249,78 +265,11 @@ def clip_to_ball(grid: Floats, radius: int) -> Floats:
     return grid
 
 
-def domain_from(bounds: Any, n_columns: int, names: Sequence[str] | None = None) -> Box | Ball:
-    """Read what a user gives as bounds into a `Box` or `Ball` over `n_columns` columns.
-
-    Parameters
-    ----------
-    bounds : Box, Ball, (lower, upper) or dict
-        Lower and upper may be numbers or one value per column. A dict maps every column name (or position) to
-        (lower, upper).
-    n_columns : int
-        Number of columns.
-    names : sequence of str, optional
-        Column names, in order.
-
-    Examples
-    --------
-    >>> domain_from((0, 1), 2)
-    Box(x0=0:1, x1=0:1)
-    >>> domain_from({"bmi": (10, 60), "age": (0, 110)}, 2, ["age", "bmi"])
-    Box(age=0:110, bmi=10:60)
-    """
-    known = tuple(map(str, names)) if names is not None else None
-    if bounds is None:
-        raise BoundsError(f"no bounds given. {HOW_TO_BOUND}")
-    if isinstance(bounds, str):
-        raise BoundsError(f"bounds={bounds!r} is not understood. {HOW_TO_BOUND}")
-    if isinstance(bounds, Box | Ball):
-        if bounds.n_columns != n_columns:
-            raise BoundsError(f"bounds are for {bounds.n_columns} columns; the data has {n_columns}")
-        if bounds.names is not None and known is not None and tuple(bounds.names) != known:
-            raise BoundsError(
-                f"bounds are for the columns {', '.join(bounds.names[:20])}; the data has {', '.join(known[:20])}, in "
-                "this order. A dict of bounds by column is matched by name"
-            )
-        return bounds
-    if isinstance(bounds, Mapping):
-        lower, upper = _by_column(bounds, n_columns, known)
-    else:
-        lower, upper = _pair("bounds", bounds)
-    try:
-        pair = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
-        columns = [np.broadcast_to(side, (n_columns,)).tolist() for side in pair]
-    except (TypeError, ValueError):
-        raise BoundsError(
-            f"bounds must be two numbers, or two lists with one number for each of the {n_columns} columns"
-        ) from None
-    return Box(tuple(columns[0]), tuple(columns[1]), known)
-
-
-def _by_column(bounds: Mapping[Any, Any], n_columns: int, names: tuple[str, ...] | None) -> tuple[Any, Any]:
-    columns: tuple[Any, ...] = names if names is not None else tuple(range(n_columns))
-    missing = [column for column in columns if column not in bounds]
-    unknown = [column for column in bounds if column not in columns]
-    if missing or unknown:
-        parts = [f"no bounds for column {c!r}" for c in missing] + [f"no column {c!r} in the data" for c in unknown]
-        raise BoundsError(f"{'; '.join(parts[:6])}. The columns are {', '.join(map(repr, columns[:20]))}")
-    pairs = [_pair(f"bounds of column {column!r}", bounds[column]) for column in columns]
-    return [low for low, _ in pairs], [high for _, high in pairs]
-
-
-def _pair(what: str, value: Any) -> tuple[Any, Any]:
-    try:
-        low, high = value
-    except (TypeError, ValueError):
-        raise BoundsError(f"{what}: {value!r} is not a pair (lower, upper). {HOW_TO_BOUND}") from None
-    return low, high
-
-
 def _floats(what: str, values: Sequence[Any]) -> tuple[float, ...]:
     try:
         numbers = tuple(float(value) for value in values)
     except (TypeError, ValueError):
         raise BoundsError(f"{what} bounds {values!r} are not all numbers") from None
-    if not all(abs(number) <= _LARGEST_BOUND for number in numbers):
-        raise BoundsError(f"{what} bounds must be finite numbers, at most {_LARGEST_BOUND:g} in size")
+    if not all(abs(number) <= LARGEST_BOUND for number in numbers):
+        raise BoundsError(f"{what} bounds must be finite numbers, at most {LARGEST_BOUND:g} in size")
     return numbers

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from knoll.queries.domain import Box, Domain
-from knoll.queries.query import COUNT_WEIGHT, UNIT, Query, one_vote
+from knoll.queries.query import COUNT_WEIGHT, UNIT, Query, one_vote, require_finite
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -64,6 +64,8 @@ class Lattice:
         self.scale = {1: 2**9, 2: 2**6, 3: 2**5}[d]
         self.width = self.period / np.array(self.cells)
         self._end = (self.high - self.low) / self.width
+        require_finite("the window and its padding", self.low, self._end)
+        require_finite("the window's widths", self.period, domain.steps / self.width, positive=True)
 
     @classmethod
     def of(cls, low: Floats, high: Floats, period: Floats, top: Integers, cells: Integers) -> "Lattice":
@@ -143,6 +145,8 @@ class FourierGrid(Query):
     def __init__(self, lattice: Lattice, amplitude: Floats) -> None:
         self.lattice, self.domain = lattice, lattice.domain
         d = len(lattice.top)
+        require_finite("amplitudes", amplitude)
+        require_finite("the largest amplitude", amplitude.max(), positive=True)
         self._by_frequency = np.rint(_HEAVIEST * amplitude / amplitude.max())
         full = self._by_frequency[np.ix_(*(lattice.frequency_of_feature(j) for j in range(d)))]
         self.kept = np.flatnonzero(full)
@@ -264,6 +268,7 @@ class FourierFeatures(Query):
         self.domain = domain
         m = len(frequencies)
         turns = frequencies * domain.steps / (2 * np.pi) * _TURN
+        require_finite("frequencies", turns)
         self._turns = np.rint(turns).T
         if np.abs(self._turns).sum(axis=0).max(initial=0) * UNIT >= 2**52:
             raise ValueError("frequencies too high for an exact phase")

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from knoll.queries.domain import Domain, clip_to_ball
-from knoll.queries.query import Query
+from knoll.queries.query import Query, require_finite
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -27,8 +27,9 @@ class KernelSteps(Query):
     """Sums of the kernel and of its gradient at public points, whitened by their joint covariance.
 
     The kernel of a record is read from a table at its squared distance, computed column after column, element-wise;
-    whole numbers are multiplied by the whole numbers of W, exactly. The result is clipped to norm 1, which rounding
-    aside never bites, so the bound holds whatever the rounding did.
+    whole numbers are multiplied by the whole numbers of W, exactly. The result is clipped to norm 1. Without rounding
+    that would change nothing; but squared distances are rounded, and so is W, which magnifies it where many points meet
+    (5 of them in one place reach 1.0002, 100 reach 1.01). So the bound holds because of the clip.
 
     Sensitivity. bound: 1 in l2, reached beside a point; sqrt(k (1 + d)) in l1, which is not tight. spread: twice that,
     not tight either: two records would have to lie opposite each other in the kernel's space, where they are at
@@ -51,6 +52,8 @@ class KernelSteps(Query):
         self._origins = np.rint((points - domain.centre) / domain.steps)
         self._per_step = domain.steps / bandwidth
         self.points = self._origins * domain.steps + domain.centre
+        require_finite("points", self._origins)
+        require_finite("bandwidths", bandwidth, self._per_step, positive=True)
         k, d = points.shape
         self.covariance = joint_covariance(self.points / bandwidth)
         values, vectors = np.linalg.eigh(self.covariance)

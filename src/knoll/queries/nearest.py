@@ -18,7 +18,7 @@ from scipy.spatial import cKDTree
 
 from knoll.queries.domain import Ball, Box, Grid
 from knoll.queries.projection import Projected
-from knoll.queries.query import UNIT
+from knoll.queries.query import UNIT, require_finite
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -57,6 +57,8 @@ class Nearest:
         """Worth of a step of the metric grid, in the metric's units."""
         self.steps = self.scales * self.unit
         self._shared_grid = bool(np.allclose(self.steps, domain.steps, rtol=1e-12, atol=0.0))
+        require_finite("centres", self.centres)
+        require_finite("scales", self.scales, self.steps, 1 / self.steps, positive=True)
         self._metric = Grid(domain.centre, domain.half, self.steps)
         self.n_cells = len(self.centres)
         self._pack()

@@ -8,8 +8,8 @@ record alone.
 import numpy as np
 import numpy.typing as npt
 
-from knoll.queries.domain import Ball, Box, clip_to_ball
-from knoll.queries.query import UNIT
+from knoll.queries.domain import Ball, Box, clip_to_ball, shorten
+from knoll.queries.query import UNIT, require_finite
 
 Floats = npt.NDArray[np.float64]
 _MATRIX_BITS = 14
@@ -41,8 +41,10 @@ class Projected:
         self.steps = self.half / UNIT
         real = (domain.steps / self.scales)[:, None] * self.matrix.T
         unit = float(np.abs(real).max()) / 2**_MATRIX_BITS
+        require_finite("a projection's radius, scales and largest entry", self.radius, self.scales, unit, positive=True)
         self._integers = np.rint(real / unit)
         self._factor = unit / (self.radius / UNIT)
+        require_finite("a projection's entries", self._integers, self._factor)
 
     def quantise(self, block: Floats, grid: Floats | None = None) -> Floats:
         """Project records and put them on the projected ball's grid; `grid` is the source's, if known."""
@@ -59,7 +61,7 @@ class Projected:
 
     def clip(self, points: Floats) -> Floats:
         """Move public projected points into the ball."""
-        return Ball(self.radius, (0.0,) * self.n_columns).clip(points)
+        return shorten(points, self.radius)
 
 
 def random_projection(

@@ -16,6 +16,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 import numpy.typing as npt
 
+from knoll.privacy.errors import PrivacyError
 from knoll.privacy.relation import Relation
 
 Integers = npt.NDArray[np.int64]
@@ -76,6 +77,23 @@ class Query(ABC):
         """
         worst = max(self.spread(norm), self.bound(norm)) if relation is Relation.REPLACE_ONE else self.bound(norm)
         return worst * (1.0 + 2.0**-40)
+
+
+def require_finite(what: str, *numbers: npt.ArrayLike, positive: bool = False) -> None:
+    """Refuse public parameters of a query that are not finite: it could not clip, so no bound would hold.
+
+    Parameters
+    ----------
+    what : str
+        What the numbers are, for the message.
+    *numbers : array_like
+        Public parameters, and what is computed from them.
+    positive : bool
+        Whether they must be above zero as well: they are divided by.
+    """
+    for each in map(np.asarray, numbers):
+        if not np.isfinite(each).all() or (positive and not (each > 0).all()):
+            raise PrivacyError(f"{what} must be finite {'and positive ' if positive else ''}numbers")
 
 
 def one_vote(norm: int, choices: int, weight: int = COUNT_WEIGHT) -> tuple[float, float]:

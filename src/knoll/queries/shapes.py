@@ -14,7 +14,7 @@ import numpy.typing as npt
 from knoll.queries.domain import Ball, Box, clip_to_ball
 from knoll.queries.moments import add_by_cell
 from knoll.queries.projection import Projected
-from knoll.queries.query import Query
+from knoll.queries.query import Query, require_finite
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -51,6 +51,7 @@ class Frame:
         self.scales = np.ones(domain.n_columns) if scales is None else np.asarray(scales, dtype=np.float64)
         self.steps = domain.steps / self.scales
         self.half = domain.half / self.scales
+        require_finite("scales", self.scales, self.steps, 1 / self.steps, positive=True)
         self.n_columns = domain.n_columns
 
     def outside(self, points: Floats) -> Floats:
@@ -66,6 +67,8 @@ class _Ellipsoids:
         # worth of one unit, per cell and column; a cell without width still has a size to divide by
         self.size = np.maximum(radii[:, None] / axes, frame.half * 2.0**-30)
         self._per_step = frame.steps / self.size * SHAPE_UNIT
+        require_finite("reference points", self._origin)
+        require_finite("axes and radii of ellipsoids", self.size, self.size**2, self._per_step, positive=True)
 
     def clipped(self, grid: Floats, labels: Integers) -> Floats:
         """Element-wise, then an exact sum of squares: a function of the record and its cell alone, bit for bit."""
@@ -87,8 +90,12 @@ class CellShapes(Query):
     - bound: w^2 + |v|^2 + b^2 sum v^4 <= w^2 + 1 + b^2 in l2^2, reached on an axis; w + sqrt(d) + b in l1, reached
       on a diagonal (rounding is towards zero and adds nothing).
     - spread: two cells, sqrt(2) bound (2 in l1). One cell, with p = u - v, q = u + v, |p|^2 + |q|^2 <= 4: the l2^2 is
-      |p|^2 + b^2 sum p^2 q^2 <= t + b^2 t (4 - t), t = |p|^2 <= 4, largest at t = min(4, (1 + 4 b^2) / 2 b^2); the
-      l1 is at most sqrt(d) s + b s sqrt(4 - s^2), s = |p| <= 2 (for one column s + b s (2 - s)).
+      |p|^2 + b^2 sum p^2 q^2 <= t + b^2 t (4 - t), t = |p|^2 <= 4, largest at t = 4 if 4 b^2 <= 1, else at
+      t = 2 + 1 / (2 b^2). The l1 is at most sqrt(d) s + b s sqrt(4 - s^2), s = |p| <= 2; with s = 2 sin a and c = cos a
+      that is 2 sin a (sqrt(d) + 2 b c), largest where 4 b c^2 + sqrt(d) c = 2 b. One column has |p| + |q| <= 2:
+      s + b s (2 - s), largest at s = 2 if 2 b <= 1, else at s = 1 + 1 / (2 b).
+    - rounding: a displacement is a whole number, so only squares are cut. Two numbers of the same sign, each cut
+      towards zero, differ by less than one unit more than before: at most b d^(1/norm) units more in all.
 
     Parameters
     ----------
@@ -156,11 +163,14 @@ class CellShapes(Query):
         apart = 2.0 ** (1 / norm) * self.bound(norm) if self.cells.n_cells > 1 else 0.0
         d, b = self.frame.n_columns, self._b
         if norm == 2:
-            t = min(4.0, (1 + 4 * b**2) / (2 * b**2))
+            t = 4.0 if 4 * b**2 <= 1 else 2 + 1 / (2 * b**2)
             within = (t + b**2 * t * (4 - t)) ** 0.5
+        elif d == 1:
+            s = 2.0 if 2 * b <= 1 else 1 + 1 / (2 * b)
+            within = s + b * s * (2 - s)
         else:
-            s = np.linspace(0.0, 2.0, 2001)
-            within = float(np.max(s + b * s * (2 - s) if d == 1 else d**0.5 * s + b * s * np.sqrt(4 - s**2))) + 1e-5
+            c = 4 * b / (d**0.5 + (d + 32 * b**2) ** 0.5)
+            within = 2 * (1 - c**2) ** 0.5 * (d**0.5 + 2 * b * c)
         # cutting squares to the grid moves a difference by less than one unit in each column
         return max(apart, _FINE * SHAPE_UNIT * (within + b * d ** (1 / norm) / SHAPE_UNIT))
 
@@ -171,9 +181,11 @@ class ScatterMatrix(Query):
     The total is the upper triangle of the sum of v v^T, off-diagonal entries weighted by 99/70, just above sqrt(2),
     so that the l2 norm of a contribution is that of the matrix, |v|^2 <= 1, within 1/19600.
 
-    Sensitivity. bound: 1 in l2, on an axis; 1 + (99/70)(d - 1)/2 in l1, on a diagonal. spread: sqrt(2) in l2, two
-    orthogonal records (|v v^T - u u^T|^2 = |v|^4 + |u|^4 - 2 (u.v)^2 <= 2); in l1 twice the bound, which is not
-    tight.
+    Sensitivity. bound: 1 in l2, on an axis; 1 + (99/70)(d - 1)/2 in l1, on a diagonal (products are cut towards zero,
+    which adds nothing). spread, before products are cut: sqrt(2) in l2, two orthogonal records
+    (|v v^T - u u^T|^2 = |v|^4 + |u|^4 - 2 (u.v)^2 <= 2). Cutting brings two products of opposite signs nearer to each
+    other, and two of the same sign apart by less than one unit: less than d units more in l2, the norm of a matrix of
+    ones. In l1 the spread is twice the bound, cut or not, which is not tight.
 
     Parameters
     ----------
@@ -224,5 +236,7 @@ class ScatterMatrix(Query):
         return 70 * SHAPE_UNIT * one
 
     def spread(self, norm: int) -> float:
-        """Two orthogonal records."""
-        return self.bound(norm) * (2.0**0.5 if norm == 2 else 2.0)
+        """Two orthogonal records, and what cutting their products adds."""
+        if norm == 1:
+            return 2.0 * self.bound(1)
+        return self.bound(2) * (2.0**0.5 + self.frame.n_columns / SHAPE_UNIT)

@@ -6,7 +6,7 @@ import numpy.typing as npt
 from knoll.queries.cells import SplitTree
 from knoll.queries.domain import Box
 from knoll.queries.nearest import Nearest, TwoLevel
-from knoll.queries.query import COUNT_WEIGHT, Query, one_vote
+from knoll.queries.query import COUNT_WEIGHT, Query, one_vote, require_finite
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -112,6 +112,7 @@ class ColumnHistograms(Query):
 
     def __init__(self, edges: Floats) -> None:
         self.edges = np.asarray(edges, dtype=np.float64)
+        require_finite("edges", self.edges)
         d, inner = self.edges.shape
         self.shape = (d, inner + 1)
         self.weights = np.array(COUNT_WEIGHT)

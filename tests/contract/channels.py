@@ -1,4 +1,4 @@
-"""The law that a client really draws, found by driving its draw with chosen words: a referee for the clients' own proof."""
+"""The law that a client really draws, found by driving its draw with chosen words: a referee for its own proof."""
 
 import math
 from fractions import Fraction
@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 from scipy.special import log_ndtr
 
-from knoll.local import Noisy, SquareWave, Unary, Waves, clients
+from knoll.local import Noisy, SquareWave, Waves, clients
 from knoll.queries.query import UNIT
 
 WORDS = 2**64

@@ -39,8 +39,10 @@ HOSTILE = [
     np.ma.masked_array([1, 1]), [np.True_] * 2, [np.timedelta64(1, "s")] * 2, np.array([1, 1], dtype="m8[s]"),
     np.timedelta64(1, "s"), np.datetime64(1, "s"), {0, 1}, frozenset({0}), range(2), iter([0, 1]), "01", bytearray(2),
     memoryview(b"01"), {0: 1, 1: 1}.keys(), collections.deque([0, 0]), collections.UserList([0, 0]), [0] * 10**6,
-    [[0, 0]], [[0], [0]], [None, 1], [0, 0.0], Fraction(1), Decimal(1), 1 + 0j, slice(0, 1), print, np, np.uint64(2**64 - 1),
-    [np.uint64(2**64 - 1)] * 2, np.array([2**64 - 1] * 2, dtype=np.uint64), np.float64(1), np.array([], dtype=int)[None],
+    [[0, 0]], [[0], [0]], [None, 1], [0, 0.0], Fraction(1), Decimal(1), 1 + 0j, slice(0, 1), print,
+    np.uint64(2**64 - 1),
+    [np.uint64(2**64 - 1)] * 2, np.array([2**64 - 1] * 2, dtype=np.uint64), np.float64(1),
+    np.array([], dtype=int)[None],
     type("Sly", (list,), {"__len__": lambda self: 2})([0, 0]), type("Slyer", (int,), {})(0), HTTPStatus.OK, [0, [0]],
 ]  # fmt: skip
 
@@ -241,7 +243,9 @@ def test_one_column_mechanisms_refuse_more():
         LocalGaussianMixture(2, bounds=([0, 0], [1, 1]), mechanism="unary").client()
 
 
-@pytest.mark.parametrize("reports", ["abc", {"a": 1}, 7, b"x", bytearray(3), memoryview(b"x"), np.array(7), None, object()])
+@pytest.mark.parametrize(
+    "reports", ["abc", {"a": 1}, 7, b"x", bytearray(3), memoryview(b"x"), np.array(7), None, object()]
+)
 def test_what_is_not_a_list_of_reports_is_refused(reports):
     with pytest.raises(DataError, match="list"):
         LocalGaussianMixture(1, bounds=(0, 1)).fit_reports(reports)

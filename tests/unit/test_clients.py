@@ -137,10 +137,11 @@ BAD_FIELDS = {
     "epsilon": [0, -1, True, "1", None, [1], math.nan, math.inf, 10**400, 101, 1e-7, 1j, b"1", np.timedelta64(1, "s"),
                 np.array([1.0]), Decimal(1)],
     "delta": [True, "0", None, [], math.nan, -1, 1, 10**400, 1e-30],
-    "n_bins": [1, 0, -4, 4097, 2.0, 2.5, 10**400, True, "8", None, [8], math.nan, np.float64(8), np.timedelta64(8, "s")],
+    "n_bins": [1, 0, -4, 4097, 2.0, 2.5, 10**400, True, "8", None, [8], math.nan, np.float64(8),
+               np.timedelta64(8, "s")],
     "reach": [-1, 1.0, 0.5, -0.5, 9, 10**400, True, "1", None, [1], math.nan, np.float64(1), np.bool_(1)],
-    "lower": [(), "0", ("0",), (None,), (True,), (math.nan,), (-math.inf,), (10**400,), (0.0,) * 5000, 0.0, None, {0: 1},
-              ((0.0,),), [[0.0]], (10.0,), (11.0,), iter([0.0])],
+    "lower": [(), "0", ("0",), (None,), (True,), (math.nan,), (-math.inf,), (10**400,), (0.0,) * 5000, 0.0, None,
+              {0: 1}, ((0.0,),), [[0.0]], (10.0,), (11.0,), iter([0.0])],
     "upper": [(), "9", ("9",), (None,), (0.0,), (1e101,), (1e-300,), (10.0,) * 3, 10.0],
 }  # fmt: skip
 
@@ -170,7 +171,11 @@ def test_every_field_is_checked_however_a_client_is_made(client):
 def test_documents_have_all_fields_and_no_others(client):
     good = json.loads(json.dumps(client.to_dict()))
     assert client_from_dict(good) == client
-    for document in ({**good, "_threshold": 1}, {**good, "scale": 1.0}, *({**good, name: 0} for name in ("", "columns"))):
+    for document in (
+        {**good, "_threshold": 1},
+        {**good, "scale": 1.0},
+        *({**good, name: 0} for name in ("", "columns")),
+    ):
         with pytest.raises(DataError, match="fields"):
             client_from_dict(document)
     for name in good:

@@ -22,6 +22,7 @@ ROOMS = ("knoll.cluster", "knoll.mixture", "knoll.modes", "knoll.local")
 _NOT_SAVED = {"bounds", "ledger", "unit", "random_state", "verbose"}
 _LARGEST_FILE = 2**30
 _LONGEST_WORD, _LARGEST_NUMBER = 100, 1e100  # of a parameter
+_MOST_AXES = 8  # of an array: numpy cannot walk through more than 32
 
 
 def save(model: Any, path: str | PathLike[str]) -> None:
@@ -196,7 +197,7 @@ def _nested(array: np.ndarray) -> Any:
 
 def _array(nested: Any, name: str) -> np.ndarray:
     array = np.array(nested, dtype=object)
-    if array.size and not all(
+    if array.ndim > _MOST_AXES or not all(
         x is None or (isinstance(x, int | float) and not isinstance(x, bool) and abs(x) < np.inf) for x in array.flat
     ):
         raise ValueError(f"{name} holds something that is not a number")

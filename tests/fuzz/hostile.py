@@ -80,7 +80,7 @@ def change_one(document, others, chance):
             if len(str(value)) > 10**4:
                 break
         node[key] = value
-    elif kind == 4 and isinstance(value, int | float) and not isinstance(value, bool):
+    elif kind == 4 and type(value) in (int, float) and abs(value) < 1e300:
         node[key] = chance.choice([-value, value + 0.5, value * 1e6, value / 1e6, int(value), str(value), -1 - value])
     elif kind == 5:
         other, at = somewhere(chance.choice(others), chance)

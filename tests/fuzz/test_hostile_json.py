@@ -310,7 +310,8 @@ def looks_honest(client, content):
         return False
     numbers = value if isinstance(value, list) else [value]
     small = all(type(number) is int and abs(number) < 2**50 for number in numbers)
-    return small and len(numbers) == len(client.lower) and isinstance(value, int) == isinstance(client, SquareWave)
+    fits = isinstance(client, Unary) or len(numbers) == len(client.lower)
+    return small and fits and isinstance(value, int) == isinstance(client, SquareWave)
 
 
 def test_a_line_without_end_does_not_fill_memory(tmp_path):

@@ -46,7 +46,7 @@ def _side(name: str, values: Any) -> tuple[float, ...]:
 
 
 def finite_numbers(given: Any, n_columns: int) -> np.ndarray:
-    """Return records as an array of finite numbers of any shape, or refuse them without a word about their values.
+    """Return records as an array of finite numbers with up to two axes, or refuse them without a word about their values.
 
     Texts are not read as numbers, dates not as counts of days, and what lies under a mask is not taken.
     """
@@ -55,9 +55,9 @@ def finite_numbers(given: Any, n_columns: int) -> np.ndarray:
         if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
             raise refusal
         table = np.asarray(given)
-        if table.dtype.kind not in "biuf" and not (
-            table.dtype.kind == "O" and all(isinstance(value, Number) for value in table.flat)
-        ):
+        if table.ndim > 2 or table.dtype.kind not in "biufO":
+            raise refusal
+        if table.dtype.kind == "O" and not all(isinstance(value, Number) for value in table.flat):
             raise refusal
         with np.errstate(over="ignore"):
             numbers = table.astype(np.float64)

@@ -13,13 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from knoll.privacy import DataError, Privacy
+from knoll.document import read_document, short
+from knoll.privacy import Budget, DataError, Privacy, Relation
 from knoll.queries import Ball, Box
 
 FORMAT = 1
 ROOMS = ("knoll.cluster", "knoll.mixture", "knoll.modes", "knoll.local")
 _NOT_SAVED = {"bounds", "ledger", "unit", "random_state", "verbose"}
 _LARGEST_FILE = 2**30
+_LONGEST_WORD, _LARGEST_NUMBER = 100, 1e100  # of a parameter
+_MOST_AXES = 8  # of an array: numpy cannot walk through more than 32
 
 
 def save(model: Any, path: str | PathLike[str]) -> None:
@@ -61,27 +64,21 @@ def load(path: str | PathLike[str]) -> Any:
         Ready to predict; its parameters are those of the fit.
     """
     path = Path(path)
-    try:
-        if path.stat().st_size > _LARGEST_FILE:
-            raise DataError(f"{path.name} is too large to be a model")
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise DataError(f"no such model: {path}") from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise DataError(f"{path.name} cannot be read as a model: {type(error).__name__}") from None
+    data = read_document(path, "a model", _LARGEST_FILE)
     try:
         with np.errstate(invalid="raise"):  # infinity where an integer should be
             return _build(data)
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, MemoryError) as error:
-        raise DataError(f"{path.name} is not a knoll model, or is damaged: {error}") from None
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, MemoryError, RecursionError) as error:
+        raise DataError(f"{path.name} is not a knoll model, or is damaged: {short(error)}") from None
 
 
 def _build(data: dict[str, Any]) -> Any:
-    if data["knoll"] != FORMAT:
-        raise ValueError(f"format {data['knoll']!r} is not {FORMAT}")
+    if not isinstance(data, dict) or type(data["knoll"]) is not int or data["knoll"] != FORMAT:
+        raise ValueError(f"its format is not {FORMAT}")
     bounds = _bounds_in(data["bounds"])
     model = _estimator(data)
     model.set_params(bounds=bounds)
+    _check(model)
     model.bounds_, model.n_features_in_ = bounds, bounds.n_columns
     lengths = {"d": bounds.n_columns}
     for name, axes in model._published.items():
@@ -105,13 +102,35 @@ def _build(data: dict[str, Any]) -> Any:
     return model
 
 
-def _estimator(data: dict[str, Any]) -> Any:
-    """Return an unfitted estimator of a known kind; parameters may hold another."""
-    kind = _kinds().get(data["estimator"])
-    if kind is None:
-        raise ValueError(f"unknown estimator {data['estimator']!r}")
-    known = {name: data["parameters"][name] for name in _saved_parameters(kind)}
-    return kind(**{name: _estimator(value) if isinstance(value, dict) else value for name, value in known.items()})
+def _estimator(data: dict[str, Any], within: int = 0) -> Any:
+    """Return an unfitted estimator of a known kind; a parameter may hold another, in which none is held."""
+    name, parameters = data["estimator"], data["parameters"]
+    kind = _kinds().get(name) if isinstance(name, str) else None
+    if kind is None or within > 1 or not isinstance(parameters, dict):
+        raise ValueError("its estimator is unknown")
+    known = {name: parameters[name] for name in _saved_parameters(kind)}
+    return kind(
+        **{
+            name: _estimator(value, within + 1) if isinstance(value, dict) else _parameter(value, name)
+            for name, value in known.items()
+        }
+    )
+
+
+def _parameter(value: Any, name: str) -> Any:
+    """Return a parameter if it is one that JSON can hold: a word, a truth value, a number, or a list of numbers."""
+    numbers = value if isinstance(value, list) else [value]
+    word = isinstance(value, str) and len(value) <= _LONGEST_WORD
+    if value is None or word or all(isinstance(x, int | float) and abs(x) <= _LARGEST_NUMBER for x in numbers):
+        return value
+    raise ValueError(f"its parameter {name} is damaged")
+
+
+def _check(model: Any) -> None:
+    """Refuse parameters with which nothing could have been fitted."""
+    Budget(model.epsilon, model.delta)
+    Relation.parse(getattr(model, "relation", Relation.ADD_REMOVE))
+    model._check_parameters()
 
 
 def _kinds() -> dict[str, type]:
@@ -128,33 +147,43 @@ def _saved_parameters(kind: Any) -> list[str]:
 
 
 def _bounds_out(bounds: Box | Ball) -> dict[str, Any]:
+    names = None if bounds.names is None else [str(name) for name in bounds.names]
     if isinstance(bounds, Box):
-        return {
-            "kind": "box",
-            "lower": list(bounds.lower),
-            "upper": list(bounds.upper),
-            "names": bounds.names,
-        }
-    return {"kind": "ball", "radius": bounds.radius, "middle": list(bounds.middle), "names": bounds.names}
+        return {"kind": "box", "lower": list(bounds.lower), "upper": list(bounds.upper), "names": names}
+    return {"kind": "ball", "radius": bounds.radius, "middle": list(bounds.middle), "names": names}
 
 
 def _bounds_in(data: dict[str, Any]) -> Box | Ball:
-    names = None if data["names"] is None else tuple(map(str, data["names"]))
+    given = data["names"]
+    if given is not None and not (isinstance(given, list) and all(isinstance(name, str) for name in given)):
+        raise ValueError("the names in its bounds are not a list of words")
+    names = None if given is None else tuple(given)
     if data["kind"] == "box":
-        return Box(tuple(data["lower"]), tuple(data["upper"]), names)
-    if data["kind"] == "ball":
-        return Ball(data["radius"], tuple(data["middle"]), names)
-    raise ValueError(f"unknown bounds {data['kind']!r}")
+        bounds: Box | Ball = Box(_side(data["lower"]), _side(data["upper"]), names)
+    elif data["kind"] == "ball":
+        bounds = Ball(_side([data["radius"]])[0], _side(data["middle"]), names)
+    else:
+        raise ValueError("its bounds are neither a box nor a ball")
+    if names is not None and len(names) != bounds.n_columns:
+        raise ValueError("its bounds have another number of names")
+    return bounds
+
+
+def _side(values: Any) -> tuple[float, ...]:
+    """Return numbers of bounds; a text is not read as one."""
+    if not isinstance(values, list) or not values or any(type(x) not in (int, float) for x in values):
+        raise ValueError("its bounds are not lists of numbers")
+    return tuple(values)
 
 
 def _plain(value: Any) -> Any:
-    """Numpy scalars as Python ones and an estimator as its name and parameters, for JSON."""
+    """Numbers and arrays of numpy as Python's, and an estimator as its name and parameters, for JSON."""
     if hasattr(value, "get_params"):
         return {
             "estimator": type(value).__name__,
             "parameters": {name: _plain(getattr(value, name)) for name in _saved_parameters(type(value))},
         }
-    return value.item() if isinstance(value, np.generic) else value
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
 
 
 def _nested(array: np.ndarray) -> Any:
@@ -168,8 +197,8 @@ def _nested(array: np.ndarray) -> Any:
 
 def _array(nested: Any, name: str) -> np.ndarray:
     array = np.array(nested, dtype=object)
-    if array.size and not all(
-        x is None or (isinstance(x, int | float) and not isinstance(x, bool)) for x in array.flat
+    if array.ndim > _MOST_AXES or not all(
+        x is None or (isinstance(x, int | float) and not isinstance(x, bool) and abs(x) < np.inf) for x in array.flat
     ):
         raise ValueError(f"{name} holds something that is not a number")
     return np.where(array == None, np.inf, array).astype(np.float64)  # noqa: E711 (element-wise)

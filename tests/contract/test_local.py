@@ -1,9 +1,13 @@
 """Every client: no report tells two records apart by more than declared, and the server survives any report."""
 
+import collections
 import itertools
 import json
 import math
 import pickle
+from decimal import Decimal
+from fractions import Fraction
+from http import HTTPStatus
 
 import numpy as np
 import pytest
@@ -11,7 +15,8 @@ from scipy.stats import binom, chisquare, kstest
 
 import knoll
 from knoll.local import LocalGaussianMixture, Noisy, SquareWave, Unary, Waves, client_from_dict
-from knoll.local.clients import best_reach
+from knoll.local.law import best_reach
+from knoll.local.reports import read_reports
 from knoll.privacy import DataError, PrivacyError
 from knoll.queries.query import UNIT
 from tests.statistical.rates import FALSE_ALARM
@@ -27,7 +32,18 @@ CLIENTS = {
 }
 HOSTILE = [
     None, True, 1.5, float("nan"), "7", b"7", -1, 10**30, [], [[]], {}, [None, None], [1.5, 2.5], [10**40, 0],
-    [True, False], list(range(500)), [0, 0, 0], ["a", "b"], {"bit": 1}, object(), np.nan, (1,), [float("inf"), 1],
+    [True, False], list(range(500)), [0, 0, 0], ["a", "b"], {"bit": 1}, object(), np.nan, [float("inf"), 1],
+    -(2**63), np.int64(-(2**63)), [np.int64(-(2**63))] * 2, np.array([-(2**63), 0]), np.full(1, -(2**63)), 10**400,
+    [10**400] * 2, [-(10**400), 0], np.array(7), np.array([[1, 1]]), np.array([1.0, 1.0]), np.array(["1", "1"]),
+    np.array([1, 1], dtype=object), np.array([True, False]), np.ma.masked_array([1, 1], [True, False]),
+    np.ma.masked_array([1, 1]), [np.True_] * 2, [np.timedelta64(1, "s")] * 2, np.array([1, 1], dtype="m8[s]"),
+    np.timedelta64(1, "s"), np.datetime64(1, "s"), {0, 1}, frozenset({0}), range(2), iter([0, 1]), "01", bytearray(2),
+    memoryview(b"01"), {0: 1, 1: 1}.keys(), collections.deque([0, 0]), collections.UserList([0, 0]), [0] * 10**6,
+    [[0, 0]], [[0], [0]], [None, 1], [0, 0.0], Fraction(1), Decimal(1), 1 + 0j, slice(0, 1), print,
+    np.uint64(2**64 - 1),
+    [np.uint64(2**64 - 1)] * 2, np.array([2**64 - 1] * 2, dtype=np.uint64), np.float64(1),
+    np.array([], dtype=int)[None],
+    type("Sly", (list,), {"__len__": lambda self: 2})([0, 0]), type("Slyer", (int,), {})(0), HTTPStatus.OK, [0, [0]],
 ]  # fmt: skip
 
 
@@ -148,17 +164,51 @@ def test_what_is_not_a_client_is_refused(bad):
 
 @pytest.mark.parametrize("name", CLIENTS)
 def test_hostile_reports_are_left_out_and_change_nothing(name):
+    """Every one of them, at any place among honest ones: what is published is the same, bit for bit."""
     client = CLIENTS[name]
-    rows = np.random.default_rng(0).normal([3.0, 0.2][: len(client.lower)], 0.3, size=(300, len(client.lower)))
-    reports = client.reports(rows)
+    rng = np.random.default_rng(0)
+    reports = client.reports(rng.normal([3.0, 0.2][: len(client.lower)], 0.3, size=(300, len(client.lower))))
     model = LocalGaussianMixture(2, epsilon=client.epsilon, delta=client.delta, random_state=0)
-    honest = model.fit_reports(reports, client).to_mixture()
-    bad = [entry for entry in HOSTILE if not (isinstance(client, Unary) and entry == [])]
-    attacked = model.fit_reports([*bad, *reports, *bad], client)
-    assert attacked.n_rejected_ >= 2 * len(bad) - 4
-    if attacked.n_rejected_ == 2 * len(bad):
-        assert attacked.to_mixture() == honest
-    assert np.isfinite(attacked.means_).all()
+    honest = model.fit_reports(reports, client)
+    expected = {part: getattr(honest, part) for part in (*honest._published, "privacy_", "n_features_in_")}
+    assert expected.pop("n_rejected_") == 0
+    bad = [entry for entry in HOSTILE if not could_be_honest(client, entry)]
+    assert len(bad) > 60
+    mixed = [*reports]
+    for entry in bad * 2:
+        mixed.insert(rng.integers(len(mixed) + 1), entry)
+    for way in (list, tuple, iter):
+        attacked = model.fit_reports(way(mixed), client)
+        assert attacked.n_rejected_ == 2 * len(bad)
+        for part, value in expected.items():
+            np.testing.assert_array_equal(getattr(attacked, part), value)
+
+
+def could_be_honest(client, entry):
+    """Whether a client could have sent an entry of the list: lists of two integers, and no bits."""
+    lists = {Unary: ["[]", "[0]"], Waves: ["[0, 0]"], Noisy: []}
+    return repr(entry) in lists.get(type(client), []) and isinstance(entry, list)
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_reports_of_numpy_are_as_good_as_lists(name):
+    client = CLIENTS[name]
+    reports = client.reports(np.tile(record(client), (50, 1)))
+    plain = read_reports(client, reports)
+    other = read_reports(client, [np.int64(each) if isinstance(each, int) else np.array(each, int) for each in reports])
+    np.testing.assert_array_equal(plain[0], other[0])
+    assert plain[1] == other[1] == 0
+
+
+def test_the_farthest_honest_numbers_are_taken_and_the_next_are_not():
+    noisy = CLIENTS["gaussian"]
+    most = math.floor(noisy.limit)
+    good = [[most, -most], [0, most]]
+    values, rejected = read_reports(noisy, [*good, [most + 1, 0], [0, -most - 1]])
+    assert (values.tolist(), rejected) == (good, 2)
+    wave = CLIENTS["square wave"]
+    values, rejected = read_reports(wave, [0, 23, 24, -1])
+    assert (values.tolist(), rejected) == ([0, 23], 2)
 
 
 @pytest.mark.parametrize("name", CLIENTS)
@@ -193,7 +243,15 @@ def test_one_column_mechanisms_refuse_more():
         LocalGaussianMixture(2, bounds=([0, 0], [1, 1]), mechanism="unary").client()
 
 
-@pytest.mark.parametrize("reports", ["abc", {"a": 1}, 7, b"x"])
+@pytest.mark.parametrize(
+    "reports", ["abc", {"a": 1}, 7, b"x", bytearray(3), memoryview(b"x"), np.array(7), None, object()]
+)
 def test_what_is_not_a_list_of_reports_is_refused(reports):
     with pytest.raises(DataError, match="list"):
         LocalGaussianMixture(1, bounds=(0, 1)).fit_reports(reports)
+
+
+@pytest.mark.parametrize("client", ["square wave", {}, SquareWave, 7])
+def test_what_is_not_a_client_fits_nothing(client):
+    with pytest.raises(DataError, match="client"):
+        LocalGaussianMixture(1, bounds=(0, 1)).fit_reports([1], client)

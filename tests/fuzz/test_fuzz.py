@@ -1,11 +1,6 @@
 """Bad input of every kind: each one a clear, typed error, and nothing spent. More than 2,000 of them in a run."""
 
-import json
 import random
-import string
-import subprocess
-import sys
-import textwrap
 
 import numpy as np
 import pandas as pd
@@ -225,71 +220,6 @@ def test_parts_of_a_folder_that_disagree(tmp_path, kind):
 
 # ---- models -----------------------------------------------------------------------------------
 
-HOSTILE = [
-    None, True, -1, 0, 10**400, 1e308, "", "x", "__import__('os').system('touch pwned')", "knoll.os", [], {}, [[]],
-    {"__class__": "os.system"}, {"__reduce__": ["os.system", ["touch pwned"]]}, [None] * 3, "../../etc/passwd", "\x00",
-    {"estimator": "Lloyd", "parameters": {}}, [1, "a"], -5.5, "NaN",
-]  # fmt: skip
-
-
-def leaves(node, path=()):
-    """Paths to everything in a JSON value."""
-    yield path
-    items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
-    for key, value in items:
-        yield from leaves(value, (*path, key))
-
-
-def tampered(good, chance):
-    """Return a model with one thing replaced, removed, added or renamed."""
-    model = json.loads(json.dumps(good))
-    path = chance.choice([path for path in leaves(model) if path])
-    node = model
-    for key in path[:-1]:
-        node = node[key]
-    kind = chance.randrange(4)
-    if kind == 0 and isinstance(node, dict):
-        node[chance.choice(string.ascii_letters)] = node.pop(path[-1])
-    elif kind == 1:
-        del node[path[-1]]
-    else:
-        node[path[-1]] = chance.choice(HOSTILE)
-    return model
-
-
-MODELS = {
-    "Lloyd": lambda: knoll.Lloyd(3, bounds=(-1, 1)),
-    "KMeans": lambda: knoll.KMeans(3, bounds=(-1, 1)),
-    "GaussianMixture": lambda: knoll.GaussianMixture(2, bounds=(-1, 1)),
-    "KernelDensity": lambda: knoll.KernelDensity(0.5, bounds=(-1, 1)),
-    "MorseClustering": lambda: knoll.MorseClustering(2, n_subclusters=5, bounds=(-1, 1)),
-}
-
-
-@pytest.mark.filterwarnings("ignore:X does not have valid feature names", "ignore::RuntimeWarning")  # absurd numbers
-@pytest.mark.parametrize("name", MODELS)
-def test_tampered_models_are_refused_or_harmless(tmp_path, name):
-    path = tmp_path / "model.json"
-    knoll.save(MODELS[name]().fit(ROWS), path)
-    good = json.loads(path.read_text())
-    chance = random.Random(name)
-    count = 0
-    for _ in range(250):
-        path.write_text(json.dumps(tampered(good, chance)))
-        try:
-            model = knoll.load(path)
-        except DataError as error:
-            assert len(str(error)) > 15  # noqa: PT017
-            count += 1
-            continue
-        for look in ("predict", "score_samples"):
-            if hasattr(model, look):
-                getattr(model, look)(ROWS)
-        assert str(model.privacy_)
-        assert model.privacy_._repr_html_()
-    assert count >= 120
-    assert not (tmp_path / "pwned").exists()
-
 
 def test_damaged_models_are_refused(tmp_path):
     path = tmp_path / "model.json"
@@ -304,47 +234,6 @@ def test_damaged_models_are_refused(tmp_path):
         except DataError:
             count += 1
     assert count >= 200
-
-
-def test_loading_hostile_models_executes_nothing(tmp_path):
-    """Under an audit hook of the interpreter: no process, no code, no import, no file written, no socket."""
-    knoll.save(knoll.Lloyd(3, bounds=(-1, 1)).fit(ROWS), tmp_path / "good.json")
-    good = json.loads((tmp_path / "good.json").read_text())
-    chance = random.Random(9)
-    for i in range(150):
-        (tmp_path / f"{i:03}.json").write_text(json.dumps(tampered(good, chance)))
-    for name in ("os.system", "subprocess.Popen", "builtins.eval", "Lloyd.__init__", "knoll.model", "load", "Ledger"):
-        (tmp_path / f"{name}.json").write_text(json.dumps({**good, "estimator": name}))
-    code = """
-        import glob, sys, knoll
-        from knoll.privacy import DataError
-        knoll.load("good.json")
-        forbidden = ("exec", "compile", "import", "os.", "subprocess.", "socket.", "pickle.", "marshal.", "ctypes.",
-                     "shutil.", "sqlite3.", "code.__new__", "function.__new__")
-        watching = False
-        def hook(event, arguments):
-            if not watching:
-                return
-            if event.startswith(forbidden) and event not in ("os.listdir", "os.scandir"):
-                raise SystemExit(f"{event} {arguments}")
-            if event == "open" and arguments[1] not in ("r", "rb"):
-                raise SystemExit(f"{event} {arguments}")
-        sys.addaudithook(hook)
-        seen = 0
-        names = sorted(glob.glob("*.json"))
-        watching = True
-        for name in names:
-            try:
-                knoll.load(name)
-            except DataError:
-                seen += 1
-        watching = False
-        print(seen)
-    """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert int(done.stdout) > 80
-    assert not (tmp_path / "pwned").exists()
 
 
 # ---- ledgers ----------------------------------------------------------------------------------

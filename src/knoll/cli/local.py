@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +17,7 @@ local_app = typer.Typer(
     no_args_is_help=True,
 )
 ClientFile = Annotated[Path, typer.Argument(help="client.json")]
-_LARGEST_FILE = 2**20
+_LARGEST = 2**20  # bytes of a client, and of a report
 
 
 @local_app.command("client")
@@ -78,7 +79,7 @@ def local_fit(
         prepare_folder(out)
         started = time.monotonic()
         known = {"epsilon": runner.epsilon, "delta": runner.delta, "bounds": runner.box}
-        model = LocalGaussianMixture(k, random_state=seed, **known).fit_reports(_read_reports(reports), runner)
+        model = LocalGaussianMixture(k, random_state=seed, **known).fit_reports(read_lines(reports), runner)
         if names is not None:
             model.feature_names_in_ = np.array(names, dtype=object)
         files = write_mixture(model, out, synthetic)
@@ -90,27 +91,37 @@ def local_fit(
 
 
 def _read_client(path: Path) -> tuple[Any, list[str] | None]:
+    from knoll.document import read_document
     from knoll.local import client_from_dict
     from knoll.privacy import DataError
 
-    if path.stat().st_size > _LARGEST_FILE:
-        raise DataError(f"{path.name} is too large to be a client")
-    data = json.loads(path.read_text(encoding="utf-8"))
+    data = read_document(path, "a client", _LARGEST)
     if not isinstance(data, dict):
         raise DataError(f"{path.name} is not a client")
     names = data.pop("columns", None)
     client = client_from_dict(data)
-    usable = isinstance(names, list) and len(names) == len(client.lower)
-    return client, [str(name) for name in names] if usable else None
+    if names is None:
+        return client, None
+    if not isinstance(names, list) or len(names) != len(client.lower) or not all(isinstance(n, str) for n in names):
+        raise DataError(f"{path.name} is not a client: its columns must be {len(client.lower)} names")
+    return client, names
 
 
-def _read_reports(path: Path) -> list[Any]:
-    """Return one entry per line; a line that is not JSON becomes None, which no client sends."""
-    entries: list[Any] = []
-    with open(path, encoding="utf-8", errors="replace") as lines:
-        for line in lines:
+def read_lines(path: Path) -> Iterator[Any]:
+    """Yield one entry per line; a line that is not JSON, or too long, becomes None, which no client sends.
+
+    A line is read in pieces of at most `_LARGEST` bytes and the rest of a longer one is thrown away, so memory holds
+    one piece and the reports that are kept, whatever a file holds.
+    """
+    from knoll.document import parse
+
+    with open(path, "rb") as file:
+        while line := file.readline(_LARGEST):
+            whole = line.endswith(b"\n") or len(line) < _LARGEST
+            rest = line
+            while rest and not rest.endswith(b"\n"):
+                rest = file.readline(_LARGEST)
             try:
-                entries.append(json.loads(line) if len(line) <= _LARGEST_FILE else None)
+                yield parse(line) if whole else None
             except (ValueError, RecursionError):
-                entries.append(None)
-    return entries
+                yield None

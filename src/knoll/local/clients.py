@@ -1,25 +1,20 @@
-"""What runs on the respondent's side: one record in, one randomised report out. Nobody else sees the record.
-
-A client is a small frozen object: public parameters, no data, no state. It pickles, and goes to and from JSON. Its
-randomness comes from the operating system, through the kernel's entropy door.
-
-Local differential privacy: for any two records x, x' and any set S of reports,
-P(report(x) in S) <= e^epsilon P(report(x') in S) + delta. Probabilities are integers over 2^64, rounded to the private
-side, so the ratio holds for the law that is really drawn.
-"""
+"""The clients: square wave, unary encoding, waves on several columns, noise. Each proves its guarantee."""
 
 import math
-from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass
+from abc import abstractmethod
+from dataclasses import dataclass, fields
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
+from knoll.local.client import Client
+from knoll.local.fields import MOST_BINS, whole
+from knoll.local.law import best_reach, check_ratio, uniform_below
 from knoll.privacy import Budget, Cost, DataError, PrivacyError
 from knoll.privacy.entropy import secure_words
-from knoll.privacy.noise import WordNoise, charge, standard_deviation
-from knoll.queries import Box
+from knoll.privacy.noise import MAX_SCALE, WordNoise, charge, standard_deviation
 from knoll.queries.query import UNIT
 
 _MARGIN = 2.0**-40  # relative, on probabilities: more than all roundings of their computation
@@ -27,73 +22,28 @@ _WORDS = 2**22  # random words drawn at a time
 FAR = 12.0  # noise standard deviations beyond which no honest report lies
 
 
-@dataclass(frozen=True)
-class Client(ABC):
-    """Base of clients.
-
-    Attributes
-    ----------
-    epsilon, delta : float
-        What one report costs its respondent.
-    lower, upper : tuple of float
-        Public bounds; a record outside is clipped to them.
-    """
-
-    epsilon: float
-    delta: float
-    lower: tuple[float, ...]
-    upper: tuple[float, ...]
-    kind: ClassVar[str]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "lower", self.box.lower)
-        object.__setattr__(self, "upper", self.box.upper)
-
-    @property
-    def box(self) -> Box:
-        """The public bounds."""
-        return Box(tuple(self.lower), tuple(self.upper))
-
-    @property
-    @abstractmethod
-    def cost(self) -> Cost:
-        """Return what one report costs, recomputed from the probabilities or noise that are used."""
-
-    def report(self, record: Any) -> Any:
-        """Randomise one record: a number, or one number per column. The report is plain Python, fit for JSON."""
-        row = np.asarray(record, dtype=np.float64).reshape(1, -1)
-        if row.shape[1] != len(self.lower):
-            raise DataError(f"a record has {len(self.lower)} numbers")
-        return self.reports(row)[0]
-
-    def reports(self, X: Any) -> list[Any]:
-        """Randomise many records, each on its own: a simulation, or a device with several."""
-        rows = np.asarray(X, dtype=np.float64)
-        if rows.ndim != 2 or rows.shape[1] != len(self.lower) or not np.isfinite(rows).all():
-            raise DataError(f"records must be finite numbers, {len(self.lower)} each")
-        return self._randomise(rows)
-
-    @abstractmethod
-    def _randomise(self, rows: np.ndarray) -> list[Any]:
-        """Return a report for each row."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it in plain Python, for JSON."""
-        return {"client": self.kind, **{k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}}
-
-
 class _OneColumn(Client):
     """A client for one column on a public grid of equal bins."""
 
     n_bins: int
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _checked(self) -> dict[str, Any]:
         if len(self.lower) != 1:
             raise PrivacyError(f"{self.kind} is for one column; there are {len(self.lower)}")
-        _check_epsilon(self.epsilon)
-        if not 2 <= self.n_bins <= 4096:
-            raise PrivacyError(f"n_bins={self.n_bins!r} must be an integer from 2 to 4096")
+        return _bins_and_no_delta(self)
+
+    @property
+    @abstractmethod
+    def ratio(self) -> Fraction:
+        """The largest ratio of two records' probabilities of one report, exactly as drawn, or its inverse."""
+
+    def _check_law(self) -> None:
+        check_ratio(self.ratio, Fraction(self.epsilon))
+
+    @property
+    def cost(self) -> Cost:
+        """The log of the largest ratio of two probabilities."""
+        return Cost(epsilon=abs(math.log(self.ratio)))
 
     @property
     def edges(self) -> np.ndarray:
@@ -114,12 +64,17 @@ class SquareWave(_OneColumn):
     the probability of the others. ``reach=0`` is k-ary randomised response.
 
     Guarantee. p = T / 2^64 / (2 reach + 1) and q = (1 - T / 2^64) / others, T rounded down: every output of every
-    record has probability p or q, and 1 <= p / q <= e^epsilon.
+    record has probability p or q, and 1 <= p / q <= e^epsilon. Both are exact: whether it is near is whether a 64-bit
+    word is below T, and which of the near or of the other outputs it is, is a uniform draw with rejection.
     """
 
     n_bins: int = 64
     reach: int = 0
     kind: ClassVar[str] = "square wave"
+
+    def _checked(self) -> dict[str, Any]:
+        known = super()._checked()
+        return known | {"reach": whole("reach", self.reach, 0, known["n_bins"])}
 
     @property
     def near(self) -> int:
@@ -137,11 +92,9 @@ class SquareWave(_OneColumn):
         return int(2**64 * (self.near * grow / (self.near * grow + self.others) * (1 - _MARGIN)))
 
     @property
-    def cost(self) -> Cost:
-        """The log of the largest ratio of two probabilities."""
-        top = self._threshold * self.others
-        bottom = (2**64 - self._threshold) * self.near
-        return Cost(epsilon=abs(math.log(top / bottom)))
+    def ratio(self) -> Fraction:
+        """An output's probability where it is near over that where it is not; no two others differ."""
+        return Fraction(self._threshold * self.others, (2**64 - self._threshold) * self.near)
 
     @property
     def channel(self) -> np.ndarray:
@@ -155,8 +108,8 @@ class SquareWave(_OneColumn):
     def _randomise(self, rows: np.ndarray) -> list[Any]:
         bins = self._bins(rows)
         near = secure_words(len(bins)) < np.uint64(self._threshold)
-        close = bins + _below(self.near, len(bins))
-        far = _below(self.others, len(bins))
+        close = bins + uniform_below(self.near, len(bins))
+        far = uniform_below(self.others, len(bins))
         far = np.where(far >= bins, far + self.near, far)
         return np.where(near, close, far).tolist()
 
@@ -183,9 +136,9 @@ class Unary(_OneColumn):
         return self._threshold / 2**64
 
     @property
-    def cost(self) -> Cost:
-        """The log of the largest ratio of two probabilities."""
-        return Cost(epsilon=math.log((2**64 - self._threshold) / self._threshold))
+    def ratio(self) -> Fraction:
+        """Where one record's bit is set and the other's is not: 1/2 (1 - q) over q 1/2, or the inverse."""
+        return Fraction(2**64 - self._threshold, self._threshold)
 
     def _randomise(self, rows: np.ndarray) -> list[Any]:
         bins = self._bins(rows)
@@ -220,7 +173,6 @@ class Noisy(Client):
     @cached_property
     def scale(self) -> float:
         """Scale of the noise, in grid units."""
-        self._check()
         return self._apart / self.budget.ratio(1.0)
 
     @property
@@ -245,10 +197,11 @@ class Noisy(Client):
         """Grid units beyond which no honest report lies."""
         return UNIT + FAR * (1.0 if self.delta > 0 else 3.0) * self.scale
 
-    def _check(self) -> None:
-        scale = self._apart / self.budget.ratio(1.0)
-        if scale > 2.0**50:
+    def _check_law(self) -> None:
+        if self.scale > MAX_SCALE:
             raise PrivacyError("the budget of a report is too small for its noise to be computed")
+        if not self.cost.epsilon_at(self.delta) <= self.epsilon:
+            raise PrivacyError(f"{self.budget} is too small for the precision of a report's noise")
 
     def _randomise(self, rows: np.ndarray) -> list[Any]:
         grid = self.box.quantise(rows).astype(np.int64)
@@ -260,11 +213,20 @@ class Waves(Client):
     """A square wave on each column, with an equal part of epsilon.
 
     Guarantee. Reports of the columns are independent given the record, each epsilon / d private for any change of its
-    column; together their ratio is at most the product. A report is a list with one output per column.
+    column; together their ratio is at most the product. A report is a list with one output per column. epsilon / d
+    is an exact fraction in the check: the ratio r of each column is at most e^(epsilon / d), so all d together have at
+    most e^epsilon, whatever the division in floating point made of the part that a column declares.
     """
 
     n_bins: int = 32
     kind: ClassVar[str] = "square waves"
+
+    def _checked(self) -> dict[str, Any]:
+        return _bins_and_no_delta(self)
+
+    def _check_law(self) -> None:
+        for each in self.columns:
+            check_ratio(each.ratio, Fraction(self.epsilon) / len(self.columns))
 
     @cached_property
     def columns(self) -> tuple[SquareWave, ...]:
@@ -290,33 +252,21 @@ KINDS: dict[str, type[Any]] = {each.kind: each for each in (SquareWave, Unary, W
 
 
 def client_from_dict(data: dict[str, Any]) -> Client:
-    """Rebuild a client from `to_dict`'s dictionary."""
+    """Rebuild a client from `to_dict`'s dictionary: all of its fields and no others, each checked."""
     try:
-        known = dict(data)
-        kind = KINDS[known.pop("client")]
-        return kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in known.items()})
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        known = dict(data) if isinstance(data, dict) else {}
+        kind = KINDS[known.pop("client", "")]
+        if set(known) != {each.name for each in fields(kind)}:
+            raise ValueError(f"the fields of a {kind.kind} are {', '.join(each.name for each in fields(kind))}")
+        return kind(**known)
+    except (KeyError, TypeError):
+        raise DataError(f"not a client: its kind must be one of {', '.join(KINDS)}") from None
+    except (ValueError, ArithmeticError) as error:
         raise DataError(f"not a client: {error}") from None
 
 
-def best_reach(epsilon: float, n_bins: int) -> int:
-    """Half width of the square wave that carries most information, in bins (Li et al. 2020, Section 5.3)."""
-    grow = math.exp(min(epsilon, 50.0))
-    half = (epsilon * grow - grow + 1) / (2 * grow * (grow - 1 - epsilon)) if epsilon > 1e-3 else 0.5
-    return min(round(half * n_bins), n_bins)
-
-
-def _below(most: int, size: int) -> np.ndarray:
-    """Return uniform integers below `most`, exactly: words that would make some likelier are drawn again."""
-    limit = 2**64 - 2**64 % most
-    words = secure_words(size)
-    if limit < 2**64:
-        bad = np.flatnonzero(words >= np.uint64(limit))
-        while bad.size:
-            words[bad] = secure_words(bad.size)
-            bad = bad[words[bad] >= np.uint64(limit)]
-    return (words % np.uint64(most)).astype(np.int64)
-
-
-def _check_epsilon(epsilon: float) -> None:
-    Budget(epsilon, 0.0)
+def _bins_and_no_delta(client: _OneColumn | Waves) -> dict[str, Any]:
+    """Return the number of bins of a pure client."""
+    if client.delta != 0:
+        raise PrivacyError(f"a {client.kind} has no use for delta; it must be 0")
+    return {"n_bins": whole("n_bins", client.n_bins, 2, MOST_BINS)}

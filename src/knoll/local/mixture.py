@@ -8,6 +8,7 @@ epsilon; the square wave keeps the order of values, which bit flips throw away; 
 reports themselves, instead of treating a corrected histogram as data; and many columns are possible.
 """
 
+from collections.abc import Iterator
 from dataclasses import KW_ONLY
 from typing import Any, Self
 
@@ -16,7 +17,9 @@ from sklearn.utils import check_random_state
 
 from knoll.cluster.means import check_count
 from knoll.estimator import check_rows, declared
-from knoll.local.clients import Client, Noisy, SquareWave, Unary, Waves, best_reach
+from knoll.local.client import Client
+from knoll.local.clients import Noisy, SquareWave, Unary, Waves
+from knoll.local.law import best_reach
 from knoll.local.reports import read_reports
 from knoll.local.server import fit_from_reports, public_guess, too_few
 from knoll.mixture.base import PrivateMixture
@@ -123,10 +126,7 @@ class LocalGaussianMixture(PrivateMixture):
             kind = "square_wave" if box.n_columns <= MOST_WAVES else "noise"
         common: dict[str, Any] = {"epsilon": budget.epsilon, "lower": box.lower, "upper": box.upper}
         if kind == "noise":
-            client = Noisy(delta=budget.delta, **common)
-            if client.cost.epsilon_at(budget.delta) > budget.epsilon:
-                raise PrivacyError(f"{budget} is too small for the precision of a report's noise")
-            return client
+            return Noisy(delta=budget.delta, **common)
         several = kind == "square_wave" and box.n_columns > 1
         default = 32 if several else BINS[kind]
         bins = default if self.n_bins is None else check_count("n_bins", self.n_bins, 4096)
@@ -171,10 +171,11 @@ class LocalGaussianMixture(PrivateMixture):
         """
         self._check_parameters()
         client = self.client() if client is None else client
-        if isinstance(reports, str | bytes | dict) or not hasattr(reports, "__iter__"):
-            raise DataError("reports must be a list with one entry per respondent")
+        if not isinstance(client, Client):
+            raise DataError("client must be one of knoll.local's, as `client()` or `client_from_dict` gives it")
+        entries = _entries(reports)
         self.n_features_in_ = len(client.lower)
-        return self._fit_valid(client, reports)
+        return self._fit_valid(client, entries)
 
     def _fit_valid(self, client: Client, reports: Any) -> Self:
         floor = np.square(float(self.covariance_floor) * client.box.half)
@@ -194,6 +195,16 @@ class LocalGaussianMixture(PrivateMixture):
         self.bounds_ = Box(client.lower, client.upper, None if names is None else tuple(map(str, names)))
         self.privacy_ = _statement(client)
         return self
+
+
+def _entries(reports: Any) -> Iterator[Any]:
+    """Return what yields one entry per respondent, or refuse what does not."""
+    try:
+        if isinstance(reports, str | bytes | bytearray | memoryview | dict):
+            raise TypeError
+        return iter(reports)  # an array without axes has no entries
+    except TypeError:
+        raise DataError("reports must be a list with one entry per respondent") from None
 
 
 def _box(bounds: Any, n_columns: int | None, names: Any) -> Box:

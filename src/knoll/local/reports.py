@@ -1,15 +1,18 @@
 """Reports as they arrive: read, checked, counted. A report that no honest client sends is left out, whatever it is."""
 
+import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from knoll.local.clients import Client, Noisy, SquareWave, Unary, Waves
+from knoll.local.client import Client
+from knoll.local.clients import Noisy, SquareWave, Unary, Waves
 
 _UNLIKELY = 8.0  # standard deviations of the number of set bits of a unary report
 
 
-def read_reports(client: Client, reports: Any) -> tuple[np.ndarray, int]:
+def read_reports(client: Client, reports: Iterable[Any]) -> tuple[np.ndarray, int]:
     """Return what the server needs of valid reports, and how many were left out.
 
     Parameters
@@ -26,48 +29,67 @@ def read_reports(client: Client, reports: Any) -> tuple[np.ndarray, int]:
         unary encoding; outputs or grid points of shape (n, n_columns) for many columns.
     rejected : int
     """
-    entries = list(reports)
-    if isinstance(client, SquareWave):
-        outputs = client.n_bins + 2 * client.reach
-        good = [entry for entry in entries if _whole(entry) and 0 <= entry < outputs]
-        return np.array(good, dtype=np.int64), len(entries) - len(good)
     if isinstance(client, Unary):
-        return _unary(client, entries)
-    d = len(client.lower)
-    if isinstance(client, Waves):
-        outputs = client.n_bins + 2 * client.columns[0].reach
-        good = [entry for entry in entries if _vector(entry, d) and all(0 <= number < outputs for number in entry)]
-    else:
-        assert isinstance(client, Noisy)
-        limit = client.limit
-        good = [entry for entry in entries if _vector(entry, d) and all(abs(number) <= limit for number in entry)]
-    return np.array(good, dtype=np.int64).reshape(-1, d), len(entries) - len(good)
+        return _unary(client, reports)
+    one = isinstance(client, SquareWave)
+    d = 1 if one else len(client.lower)
+    least, most = _range(client)
+    good: list[list[int]] = []
+    rejected = 0
+    for entry in reports:
+        numbers = _integers([entry] if one else entry, d)
+        if numbers is not None and len(numbers) == d and all(least <= number <= most for number in numbers):
+            good.append(numbers)
+        else:
+            rejected += 1
+    return np.array(good, dtype=np.int64).reshape((-1,) if one else (-1, d)), rejected
 
 
-def _unary(client: Unary, entries: list[Any]) -> tuple[np.ndarray, int]:
+def _range(client: Client) -> tuple[int, int]:
+    """Return the least and the largest number in an honest report; both are far inside 64 bits."""
+    if isinstance(client, Noisy):
+        return -math.floor(client.limit), math.floor(client.limit)
+    assert isinstance(client, SquareWave | Waves)
+    wave = client if isinstance(client, SquareWave) else client.columns[0]
+    return 0, wave.n_bins + 2 * wave.reach - 1
+
+
+def _unary(client: Unary, reports: Iterable[Any]) -> tuple[np.ndarray, int]:
     """Count set bits; leave out reports with repeated or impossible bins, or with absurdly few or many bits."""
     expected = client.n_bins * client.rare + 0.5
     most = _UNLIKELY * (client.n_bins * client.rare * (1 - client.rare) + 0.25) ** 0.5
     counts = np.zeros(client.n_bins + 1, dtype=np.int64)
-    for entry in entries:
-        bits = _bits(entry, client.n_bins)
-        if bits is not None and abs(len(bits) - expected) <= max(most, 2.0):
+    rejected = 0
+    for entry in reports:
+        bits = _integers(entry, client.n_bins)
+        if (
+            bits is not None
+            and all(0 <= bit < client.n_bins for bit in bits)
+            and len(set(bits)) == len(bits)
+            and abs(len(bits) - expected) <= max(most, 2.0)
+        ):
             counts[bits] += 1
             counts[-1] += 1
-    return counts, len(entries) - int(counts[-1])
+        else:
+            rejected += 1
+    return counts, rejected
 
 
-def _bits(entry: Any, n_bins: int) -> list[int] | None:
-    if not isinstance(entry, list | tuple) or len(entry) > n_bins:
+def _integers(entry: Any, most: int) -> list[int] | None:
+    """Return the numbers of a list, tuple or vector of at most `most` integers as Python's own, which have no end.
+
+    None for anything else. Nothing of an entry is computed with before its type is known: the size of numpy's least
+    integer is negative, a truth value or a span of time passes for an integer, and an array without axes has no length.
+    """
+    if type(entry) is np.ndarray:
+        if entry.ndim != 1 or entry.dtype.kind not in "iu" or entry.size > most:
+            return None
+        return [int(number) for number in entry]
+    if type(entry) not in (list, tuple) or len(entry) > most:
         return None
-    if not all(_whole(bit) and 0 <= bit < n_bins for bit in entry) or len(set(entry)) < len(entry):
-        return None
-    return [int(bit) for bit in entry]
+    numbers = [int(each) for each in entry if type(each) is int or _numpy_integer(each)]
+    return numbers if len(numbers) == len(entry) else None
 
 
-def _vector(entry: Any, d: int) -> bool:
-    return isinstance(entry, list | tuple | np.ndarray) and len(entry) == d and all(_whole(number) for number in entry)
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.bool_)
+def _numpy_integer(value: Any) -> bool:
+    return isinstance(value, np.generic) and value.dtype.kind in "iu"

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knoll.local.clients import Client, Noisy, SquareWave, Unary, Waves
+from knoll.local.client import Client
+from knoll.local.clients import Noisy, SquareWave, Unary, Waves
 from knoll.local.deconvolve import Bounds, climb, deconvolve
 from knoll.local.product import Product
 from knoll.mixture.binned import Channel, Fits, NoisyCounts, Prior, em_steps, fit_binned

@@ -7,6 +7,8 @@ import numpy as np
 from knoll.modes.series import FeatureSeries, GridSeries, Series
 from knoll.queries import Lattice
 
+MOST_TOTALS = 2**18  # on a lattice, kept or not; a fit has at most 2^17
+
 
 class PackedSeries:
     """What every fitted model of this room publishes: released totals, and how to read them as a function."""
@@ -63,9 +65,18 @@ def unpack(model: Any) -> Series:
             bandwidth=model.bandwidth_,
         )
     low, high, period, top, cells = model.frame_
+    check_lattice(model.features_, period, top, cells)
     lattice = Lattice.of(low, high, period, top.astype(int), cells.astype(int))
     shape = tuple(2 * k + 1 for k in lattice.top)
     kept = tuple(model.features_.astype(int).T)
     totals, stderr = np.zeros(shape), np.zeros(shape)
     totals[kept], stderr[kept] = model.totals_[:, 0], model.totals_stderr_
     return GridSeries(lattice, totals, stderr, model.bandwidth_)
+
+
+def check_lattice(features: np.ndarray, period: np.ndarray, top: np.ndarray, cells: np.ndarray) -> None:
+    """Refuse a window that no fit gives, before memory is taken for it: a model may come from a stranger."""
+    whole = all((each == np.rint(each)).all() for each in (features, top, cells))
+    sound = whole and (top >= 0).all() and (cells >= 1).all() and (period > 0).all() and np.isfinite(period).all()
+    if not sound or np.prod(2 * top + 1) > MOST_TOTALS or not ((features >= 0) & (features < 2 * top + 1)).all():
+        raise ValueError("its window cannot be one of a fit")

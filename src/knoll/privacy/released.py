@@ -168,6 +168,7 @@ class Privacy:
 
 
 _LARGEST = 1e15  # of any number in a statement: no fit comes near it
+_MOST_AXES = 16  # of a release: more would make counts too long to print
 Part = TypeVar("Part", Cost, Entry, Privacy)
 
 
@@ -183,7 +184,7 @@ def _checked(part: Part) -> Part:
         elif field_.type in (str, bool):
             good = isinstance(value, field_.type)
         elif field_.name == "shape":
-            good = all(type(size) is int and 0 < size <= _LARGEST for size in value)
+            good = len(value) <= _MOST_AXES and all(type(size) is int and 0 < size <= _LARGEST for size in value)
         elif field_.name == "assumed_public":
             good = all(isinstance(text, str) for text in value)
         if not good:

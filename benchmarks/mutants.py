@@ -35,6 +35,7 @@ QUERIES, ESTIMATORS = "tests/contract/test_queries.py", "tests/contract/test_est
 CURATOR, LEDGER = "tests/unit/test_curator.py", "tests/unit/test_ledger.py"
 PARTS = "tests/unit/test_parts.py"
 AUDIT, ROUNDING = "tests/audit/test_audit.py", "tests/audit/test_quantisation.py"
+STATE, PIPELINES = "tests/audit/test_whole_state.py", "tests/audit/test_pipelines.py"
 FAULTS, NOISE = "tests/end_to_end/test_faults.py", "tests/statistical/test_noise.py"
 
 MUTANTS = [
@@ -191,6 +192,46 @@ MUTANTS = [
         "Cost(ratio**2, 0.0, 0.0)",
         ESTIMATORS,
         "price_of_the_sampler and Lloyd",
+    ),
+    Mutant(
+        "an audit compares the whole state",
+        "audit/published.py",
+        "    shown = {name: tree(result)}",
+        "    shown = {name: tree(None)}",
+        STATE,
+        "broken_estimator and private",
+    ),
+    Mutant(
+        "an audit compares what a model says",
+        "audit/published.py",
+        "    return found or [what for what in said if one[what].digest != other[what].digest]",
+        "    return found",
+        STATE,
+        "broken_estimator and said",
+    ),
+    Mutant(
+        "an audit looks into closures",
+        "audit/state.py",
+        "        return cell.cell_contents",
+        "        return None",
+        STATE,
+        "broken_estimator and closure",
+    ),
+    Mutant(
+        "an audit compares the exact cost with what is declared",
+        "audit/verdict.py",
+        "max(self.epsilon, self.most_used) <= self.guarantee.epsilon",
+        "self.epsilon <= self.guarantee.epsilon",
+        PIPELINES,
+        "publishes_no_score",
+    ),
+    Mutant(
+        "an audit watches all threads of a search",
+        "audit/nested.py",
+        '_SAME = {"n_jobs": None, ',
+        "_SAME = {",
+        PIPELINES,
+        "nested_deeply",
     ),
 ]
 

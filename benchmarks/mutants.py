@@ -36,6 +36,7 @@ CURATOR, LEDGER = "tests/unit/test_curator.py", "tests/unit/test_ledger.py"
 PARTS = "tests/unit/test_parts.py"
 AUDIT, ROUNDING = "tests/audit/test_audit.py", "tests/audit/test_quantisation.py"
 SEARCH, DOMAINS = "tests/contract/test_search.py", "tests/unit/test_domain.py tests/unit/test_nearest.py"
+STATE, PIPELINES = "tests/audit/test_whole_state.py", "tests/audit/test_pipelines.py"
 FAULTS, NOISE = "tests/end_to_end/test_faults.py", "tests/statistical/test_noise.py"
 
 MUTANTS = [
@@ -274,6 +275,44 @@ MUTANTS = [
         "LARGEST_BOUND, SMALLEST_HALF = 1e100, 1e-100",
         DOMAINS,
         "squares",
+        "an audit compares the whole state",
+        "audit/published.py",
+        "    shown = {name: tree(result)}",
+        "    shown = {name: tree(None)}",
+        STATE,
+        "broken_estimator and private",
+    ),
+    Mutant(
+        "an audit compares what a model says",
+        "audit/published.py",
+        "    return found or [what for what in said if one[what].digest != other[what].digest]",
+        "    return found",
+        STATE,
+        "broken_estimator and said",
+    ),
+    Mutant(
+        "an audit looks into closures",
+        "audit/state.py",
+        "        return cell.cell_contents",
+        "        return None",
+        STATE,
+        "broken_estimator and closure",
+    ),
+    Mutant(
+        "an audit compares the exact cost with what is declared",
+        "audit/verdict.py",
+        "max(self.epsilon, self.most_used) <= self.guarantee.epsilon",
+        "self.epsilon <= self.guarantee.epsilon",
+        PIPELINES,
+        "publishes_no_score",
+    ),
+    Mutant(
+        "an audit watches all threads of a search",
+        "audit/nested.py",
+        '_SAME = {"n_jobs": None, ',
+        "_SAME = {",
+        PIPELINES,
+        "nested_deeply",
     ),
 ]
 

@@ -95,14 +95,17 @@ class _Zero:
 
 
 class _Replay:
-    private, label = False, "replayed noise"
+    private = False
 
     def __init__(self, transcript: Transcript):
+        self.label = transcript.label  # its noise, so its name: a replay can be compared byte for byte
         self._answers = iter(transcript.noisy)
         self.seen = Transcript()
 
     def perturb(self, total: np.ndarray, law: Law, scale: float) -> np.ndarray:
-        answer = next(self._answers)
+        answer = next(self._answers, None)
+        if answer is None:
+            raise AssertionError("a replay asks for more releases than there were")
         if answer.shape != total.shape:
             raise AssertionError(f"a replayed release has shape {total.shape}, was {answer.shape}")
         self.seen.remember(total, answer, scale, law)

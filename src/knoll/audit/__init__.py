@@ -12,13 +12,14 @@ it comes, the more a pass means.
 (True, True)
 """
 
-from knoll.audit.core import Audit, audit
+from knoll.audit.core import audit
 from knoll.audit.evidence import Guarantee, one_run_epsilon
 from knoll.audit.one_run import OneRun, audit_one_run
 from knoll.audit.pairs import Pair, hurtful_pairs
 from knoll.audit.picture import plot_audit
 from knoll.audit.plain import audit_release
 from knoll.audit.registry import AUDITED, make_audited
+from knoll.audit.verdict import Audit
 
 __all__ = [
     "AUDITED",

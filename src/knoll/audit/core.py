@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from knoll.audit.attacks import Attack, choose, choose_ratio, judge, judge_ratio, published_features
 from knoll.audit.evidence import Guarantee
+from knoll.audit.nested import declared_by, domain_of, repeatable, setting, title_of
 from knoll.audit.pairs import Pair, hurtful_pairs
-from knoll.audit.runs import Run, look
+from knoll.audit.runs import run
+from knoll.audit.verdict import Audit
+from knoll.audit.watch import Batch, OneByOne, See, affordable, padded
 from knoll.privacy.accounting import epsilon_for
 from knoll.privacy.errors import PrivacyError
 
@@ -26,84 +28,6 @@ WHITE = 0.75
 """Fraction of a pair's chance of error that goes to the white box."""
 
 _LEAST_TRAINING = 4  # runs of each neighbour of each pair
-_PILOT = 2
-
-
-@dataclass(frozen=True)
-class Audit:
-    """What an audit found.
-
-    Attributes
-    ----------
-    name : str
-        What was audited.
-    guarantee : Guarantee
-        What was declared.
-    confidence : float
-        All bounds hold together with this probability.
-    attacks : tuple of Attack
-        One for each pair and box.
-    used : dict
-        Exact cost of each pair's releases, as an epsilon at the declared delta: the largest of all runs. No
-        statistics, but it takes the noise for what it says it is.
-    leaks : tuple of str
-        Anything published that was not a function of the releases.
-    ratios : dict
-        Log likelihood ratios of the fresh runs (without, present) of each pair: the trade-off curve.
-    runs : int
-        Runs made, training included.
-    seconds : float
-        How long it took.
-    """
-
-    name: str
-    guarantee: Guarantee
-    confidence: float
-    attacks: tuple[Attack, ...]
-    used: dict[str, float]
-    leaks: tuple[str, ...]
-    ratios: dict[str, tuple[np.ndarray, np.ndarray]]
-    runs: int
-    seconds: float
-
-    @property
-    def worst(self) -> Attack:
-        """The attack that proves most."""
-        return max(self.attacks, key=lambda attack: (attack.epsilon, attack.strength))
-
-    @property
-    def epsilon(self) -> float:
-        """The lower bound on epsilon; infinite if there is a leak."""
-        return float("inf") if self.leaks else self.worst.epsilon
-
-    @property
-    def most_used(self) -> float:
-        """The largest exact cost over all pairs (0 if nothing went through the door)."""
-        return max(self.used.values(), default=0.0)
-
-    @property
-    def passed(self) -> bool:
-        """Whether nothing exceeds what was declared."""
-        return not self.leaks and max(self.epsilon, self.most_used) <= self.guarantee.epsilon
-
-    def bound(self, box: str) -> float:
-        """Return the largest lower bound of one box ("white" or "black"), 0 if it was not tried."""
-        return max((attack.epsilon for attack in self.attacks if attack.box == box), default=0.0)
-
-    def __str__(self) -> str:
-        worst, declared = self.worst, self.guarantee
-        how = f"{worst.box} box, {worst.pair}: {worst.statistic}" if worst.epsilon else "so few prove nothing"
-        lines = [
-            f"{self.name}: declared epsilon = {declared.epsilon:g}, delta = {declared.delta:g}.",
-            f"Lower bound: epsilon >= {worst.epsilon:.4g} at {self.confidence:.1%} confidence "
-            f"({self.runs:,} runs, {self.seconds:.0f} s; {how}).",
-        ]
-        if self.used:
-            pair = max(self.used, key=lambda name: self.used[name])
-            lines.append(f"Exact cost of the worst releases seen: epsilon = {self.most_used:.4g} ({pair}).")
-        lines += [f"LEAK: {leak}." for leak in self.leaks]
-        lines.append("Passed: nothing exceeds what is declared." if self.passed else "FAILED: this is not private.")
-        return "\n".join(lines)
 
 
 def audit(
@@ -126,17 +50,21 @@ def audit(
     Parameters
     ----------
     mechanism : estimator or callable
-        An unfitted estimator (it is cloned for every run), or a function from rows, an array of shape (rows,
-        columns), to the numbers that it publishes. Noise is drawn from the secure source; results are thrown away.
+        An unfitted estimator (it is cloned for every run), also a whole pipeline or search, or a function from rows, an
+        array of shape (rows, columns), to the numbers that it publishes. Noise is drawn from the secure source; results
+        are thrown away, no ledger is charged, and searches run in one thread.
     epsilon, delta : float, optional
-        What is declared; an estimator's own by default. A callable must say its epsilon; delta is 0 by default.
+        What is declared; by default an estimator's own, or that of the estimator inside a pipeline or search, as its
+        `privacy_` will say. A callable must say its epsilon; delta is 0 by default.
     gaussian : bool, optional
         Whether the claim is that of a Gaussian release (see `Guarantee`). So by default for an estimator with
         delta > 0.
     pairs : list of Pair, optional
-        Neighbours; by default `hurtful_pairs` in the box [-1, 1]^columns.
+        Neighbours; by default `hurtful_pairs` within the bounds that the estimator was given, else in [-1, 1]^columns.
+        (A pipeline or search is spared those of the default pairs that it refuses to fit, for example too few rows to
+        split.)
     columns : int, default=2
-        Columns of the default pairs.
+        Columns of the default pairs, unless the bounds tell.
     runs : int, default=1000
         Runs in all. A fifth trains the attacks, on all pairs alike; four fifths of the rest go to the pair that looks
         worst, the others share what is left.
@@ -162,17 +90,14 @@ def audit(
     >>> found.passed
     False
     """
-    guarantee = _declared(mechanism, epsilon, delta, gaussian)
-    if pairs is None:
-        pairs = getattr(mechanism, "pairs", None) or hurtful_pairs(
-            columns, relation=getattr(mechanism, "relation", "add_remove")
-        )
+    guarantee = declared_by(mechanism, epsilon, delta, gaussian)
+    pairs = default_pairs(mechanism, columns) if pairs is None else pairs
     batch = batch or getattr(mechanism, "batch", False)
     if not 0.5 < confidence < 1.0 or runs < 1 or not pairs:
         raise PrivacyError("an audit needs a confidence between 0.5 and 1, at least one run and one pair")
     started = time.monotonic()
-    see = _Batch(mechanism) if batch else _OneByOne(mechanism)
-    runs = _affordable(see, pairs, runs, seconds)
+    see = Batch(mechanism) if batch else OneByOne(mechanism)
+    runs = affordable(see, pairs, runs, seconds)
     each = max(_LEAST_TRAINING, round(runs * TRAINING / (2 * len(pairs))))
     left = max(runs - 2 * each * len(pairs), 2 * each * len(pairs))
     with _progress(verbose, 2 * each * len(pairs) + left) as step:
@@ -186,12 +111,11 @@ def audit(
             if one.white:
                 ratios[one.pair.name] = fresh.ratios
     used = {one.pair.name: guarantee.epsilon_of(_cost(one, guarantee)) for one in trained if one.white}
-    leaks = sorted({f"{leak} ({one.pair.name})" for one in trained for leak in one.leaks})
-    done = sum(one.count for one in trained)
-    title = str(name or getattr(mechanism, "__name__", type(mechanism).__name__))
+    done, releases = sum(one.count for one in trained), max(one.releases for one in trained)
     return Audit(
-        title, guarantee, confidence, tuple(attacks), used, tuple(leaks), ratios, done, time.monotonic() - started
-    )
+        name or title_of(mechanism), guarantee, confidence, tuple(attacks), used, _leaks(trained), ratios, done,
+        time.monotonic() - started, releases,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -205,17 +129,17 @@ class _Seen:
 class _Trained:
     """One pair, what its training runs showed, and the attacks chosen from them."""
 
-    def __init__(self, see: "_See", pair: Pair, size: int, guarantee: Guarantee, step: Callable[[int], None]):
+    def __init__(self, see: See, pair: Pair, size: int, guarantee: Guarantee, step: Callable[[int], None]):
         self.pair, self.guarantee, self._see = pair, guarantee, see
         self.mu_squared = self.epsilon = 0.0
         self.leaks: set[str] = set()
-        self.white, self.count = False, 0
+        self.white, self.count, self.releases = False, 0, 0
         self._width = 0
         seen = self.watch(size, step)
         self._width = max(outcomes.shape[1] for outcomes in seen.published)
         self.rules = {}
         if self._width:
-            without, present = (_padded(outcomes, self._width) for outcomes in seen.published)
+            without, present = (padded(outcomes, self._width) for outcomes in seen.published)
             published = without, present
             self.rules["black"] = choose(published_features(published, pair.canary), published, guarantee)
         if self.white:
@@ -228,19 +152,20 @@ class _Trained:
         for present in (False, True):
             published, found = self._see(self.pair, size, present=present, step=step)
             self.count += size
-            for run in found:
-                self.mu_squared = max(self.mu_squared, run.mu_squared)
-                self.epsilon = max(self.epsilon, run.epsilon)
-                self.leaks |= {run.leak} if run.leak else set()
+            for each in found:
+                self.mu_squared = max(self.mu_squared, each.mu_squared)
+                self.epsilon = max(self.epsilon, each.epsilon)
+                self.releases = max(self.releases, each.releases)
+                self.leaks |= set(each.leaks)
             self.white = self.white or self.mu_squared + self.epsilon > 0
-            sides.append((published, np.array([run.ratio for run in found])))
+            sides.append((published, np.array([each.ratio for each in found])))
         return _Seen((sides[0][0], sides[1][0]), (sides[0][1], sides[1][1]))
 
     def judged(self, fresh: _Seen, chance: float) -> list[Attack]:
         """Return what the chosen attacks prove on fresh runs."""
         attacks = []
         for box, rule in self.rules.items():
-            shown = (_padded(fresh.published[0], self._width), _padded(fresh.published[1], self._width))
+            shown = (padded(fresh.published[0], self._width), padded(fresh.published[1], self._width))
             white = box == "white"
             outcomes = fresh.ratios if white else shown
             part = 1.0 if len(self.rules) == 1 else WHITE if white else 1.0 - WHITE
@@ -254,45 +179,8 @@ class _Trained:
         """How well the black box did in training."""
         if "black" not in self.rules:
             return 0.0
-        without, present = (self.rules["black"].says(_padded(each, self._width)) for each in seen.published)
+        without, present = (self.rules["black"].says(padded(each, self._width)) for each in seen.published)
         return float(abs(present.mean() - without.mean()))
-
-
-class _OneByOne:
-    """Runs a mechanism once at a time, in both boxes."""
-
-    def __init__(self, mechanism: Any):
-        if hasattr(mechanism, "fit") and getattr(mechanism, "random_state", 0) is None:
-            mechanism = clone(mechanism).set_params(random_state=0)  # the attacker knows the public randomness
-        self._mechanism = mechanism
-
-    def __call__(
-        self, pair: Pair, size: int, *, present: bool, step: Callable[[int], None]
-    ) -> tuple[np.ndarray, list[Run]]:
-        found = []
-        for _ in range(size):
-            found.append(look(self._mechanism, pair, present=present))
-            step(1)
-        width = max((run.published.size for run in found), default=0)
-        return np.vstack([_padded(run.published[None], width) for run in found]), found
-
-
-class _Batch:
-    """Asks a callable for many outcomes at once: black box only."""
-
-    def __init__(self, mechanism: Callable[[np.ndarray, int], Any]):
-        self._mechanism = mechanism
-
-    def __call__(
-        self, pair: Pair, size: int, *, present: bool, step: Callable[[int], None]
-    ) -> tuple[np.ndarray, list[Run]]:
-        rows = pair.present if present else pair.without
-        outcomes = np.asarray(self._mechanism(rows, size), dtype=np.float64).reshape(size, -1)
-        step(size)
-        return outcomes, []
-
-
-_See = _OneByOne | _Batch
 
 
 def _divided(whole: float, first: int, count: int, part: float = WORST) -> list[float]:
@@ -304,37 +192,38 @@ def _divided(whole: float, first: int, count: int, part: float = WORST) -> list[
     return parts
 
 
-def _padded(outcomes: np.ndarray, width: int) -> np.ndarray:
-    """Outcomes as finite numbers of one width, filled up with a number that is none of them."""
-    wide = np.full((len(outcomes), width), -1e12)
-    kept = min(width, outcomes.shape[1])
-    wide[:, :kept] = np.nan_to_num(outcomes[:, :kept], nan=-1e12, posinf=1e12, neginf=-1e12)
-    return wide
+def default_pairs(mechanism: Any, columns: int) -> list[Pair]:
+    """Return the default neighbours; of a pipeline or search, those that it can be fitted to."""
+    own = getattr(mechanism, "pairs", None)
+    if own:
+        return own
+    domain = domain_of(setting(mechanism, "bounds", None), columns)
+    lower, upper = domain.centre - domain.half, domain.centre + domain.half
+    relation = setting(mechanism, "relation", "add_remove")
+    pairs = hurtful_pairs(domain.n_columns, relation=relation, lower=lower, upper=upper)
+    if hasattr(mechanism, "epsilon") or not hasattr(mechanism, "fit"):
+        return pairs
+    model, fitted, refusal = repeatable(mechanism), [], ""
+    for pair in pairs:
+        try:
+            for rows in (pair.without, pair.present):
+                run(model, rows)
+            fitted.append(pair)
+        except ValueError as error:
+            refusal = str(error)
+    if not fitted:
+        raise PrivacyError(f"it can be fitted to none of the made-up neighbours: {refusal}")
+    return fitted
 
 
-def _declared(mechanism: Any, epsilon: float | None, delta: float | None, gaussian: bool | None) -> Guarantee:
-    estimator = hasattr(mechanism, "fit")
-    epsilon = getattr(mechanism, "epsilon", None) if epsilon is None else epsilon
-    delta = getattr(mechanism, "delta", 0.0) if delta is None else delta
-    if epsilon is None:
-        raise PrivacyError("say which epsilon the callable declares: audit(f, epsilon=1.0)")
-    if not estimator and not callable(mechanism):
-        raise PrivacyError(f"{mechanism!r} is neither an estimator nor a function of rows")
-    if gaussian is None:
-        gaussian = (estimator or getattr(mechanism, "gaussian", False)) and delta > 0
-    return Guarantee(float(epsilon), float(delta), "gaussian" if gaussian else "approximate")
-
-
-def _affordable(see: Any, pairs: list[Pair], runs: int, seconds: float) -> int:
-    """Return how many runs fit into the time, judged by a few trial runs."""
-    if isinstance(see, _Batch):
-        return runs
-    see(pairs[0], 1, present=True, step=lambda size: None)  # imports and caches
-    started = time.monotonic()
-    for pair in (pairs[0], pairs[-1]):
-        see(pair, _PILOT, present=False, step=lambda size: None)
-    each = (time.monotonic() - started) / (2 * _PILOT)
-    return int(min(runs, max(seconds / max(each, 1e-9), 1)))
+def _leaks(trained: list[_Trained]) -> tuple[str, ...]:
+    """Return every leak once, with the pairs that show it."""
+    found: dict[str, list[str]] = {}
+    for one in trained:
+        for leak in one.leaks:
+            found.setdefault(leak, []).append(one.pair.name)
+    names = {leak: "every pair" if len(on) == len(trained) > 1 else ", ".join(on) for leak, on in found.items()}
+    return tuple(f"{leak} ({names[leak]})" for leak in sorted(found))
 
 
 def _cost(one: _Trained, guarantee: Guarantee) -> float:

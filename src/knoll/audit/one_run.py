@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from knoll.audit.core import _declared
 from knoll.audit.evidence import Guarantee, one_run_epsilon
-from knoll.audit.pairs import Pair
-from knoll.audit.runs import publish
+from knoll.audit.nested import declared_by, repeatable, setting
+from knoll.audit.published import numbers_of
+from knoll.audit.runs import run
 from knoll.privacy.errors import PrivacyError
 from knoll.privacy.noise import standard_deviation
 from knoll.testing import Transcript, recorded_noise, replayed_noise
@@ -97,14 +97,14 @@ def audit_one_run(
     False
     """
     started = time.monotonic()
-    guarantee = _declared(mechanism, epsilon, delta, None)
-    if getattr(mechanism, "relation", "add_remove") != "add_remove":
+    guarantee = declared_by(mechanism, epsilon, delta, None)
+    if setting(mechanism, "relation", "add_remove") != "add_remove":
         raise PrivacyError("one-run audits need the relation add_remove: a coin decides whether a record is there")
     coins = np.unpackbits(np.frombuffer(secrets.token_bytes(len(canaries) // 8 + 1), np.uint8))[: len(canaries)] == 1
     data = np.vstack([rows, canaries[coins]])
-    whole = Pair("one run", data, data, canaries[0])
+    mechanism = repeatable(mechanism)
     with recorded_noise() as transcript:
-        published = publish(mechanism, data, whole)
+        published = numbers_of(run(mechanism, data), canaries[0])
     if score is not None:
         scores = np.asarray(score(published, canaries), dtype=np.float64)
     elif transcript.noisy:
@@ -129,7 +129,7 @@ def _estimate(mechanism: Any, transcript: Transcript, rows: np.ndarray, canaries
 
     def added(data: np.ndarray) -> np.ndarray:
         with replayed_noise(transcript) as seen:
-            publish(mechanism, data, Pair("", data, data, canaries[0]))
+            run(mechanism, data)
         return _flat(seen.exact, noise)
 
     adds = np.stack([added(canary[None]) for canary in canaries])

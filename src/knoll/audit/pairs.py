@@ -1,6 +1,7 @@
 """Neighbouring datasets chosen to hurt."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,7 @@ class Pair:
 
 
 def hurtful_pairs(
-    columns: int = 2, *, rows: int = 24, relation: str = "add_remove", lower: float = -1.0, upper: float = 1.0
+    columns: int = 2, *, rows: int = 24, relation: str = "add_remove", lower: Any = -1.0, upper: Any = 1.0
 ) -> list[Pair]:
     """Return pairs of neighbours in the box [lower, upper]^columns.
 
@@ -42,8 +43,8 @@ def hurtful_pairs(
         Shape of the data.
     relation : {"add_remove", "replace_special", "replace_one"}
         Under replace_special the canary becomes a row of NaN; under replace_one it moves to the opposite side.
-    lower, upper : float
-        Bounds of every column.
+    lower, upper : float or array of shape (columns,)
+        Bounds of every column, or of each.
 
     Examples
     --------

@@ -6,7 +6,7 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
-from knoll.audit.core import Audit
+from knoll.audit.verdict import Audit
 from knoll.plots.style import FAINT, INK, STYLE
 
 _LEAST = 50  # runs on either side below which a measured curve is nothing but chance

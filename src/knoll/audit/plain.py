@@ -5,9 +5,10 @@ import time
 import numpy as np
 
 from knoll.audit.attacks import Attack, choose_ratio, judge_ratio
-from knoll.audit.core import TRAINING, Audit
+from knoll.audit.core import TRAINING
 from knoll.audit.evidence import Guarantee
 from knoll.audit.pairs import Pair
+from knoll.audit.verdict import Audit
 from knoll.engines import ArrayEngine
 from knoll.privacy import Budget, Curator, Relation
 from knoll.privacy.asked import Answerable

@@ -9,7 +9,8 @@ Gaussian or Laplace, their likelihood ratio is known:
 
 with o the answer, x and x' the totals without and with the canary. No test tells the neighbours apart better.
 The distance between the totals in units of the noise is what the pair costs, exactly: no statistics needed. And a
-replay must publish the same numbers, bit for bit: what it publishes is a function of the answers, or it is a leak.
+replay must show the same, byte for byte, in its whole state and all it says: what is published is a function of the
+answers, or it is a leak.
 
 Black box: the numbers of the fitted model alone.
 """
@@ -22,11 +23,11 @@ import numpy as np
 from sklearn.base import clone
 
 from knoll.audit.pairs import Pair
+from knoll.audit.published import numbers_of, shown_by, unlike, without_clock
 from knoll.testing import Transcript, recorded_noise, replayed_noise
 
 Mechanism = Callable[[np.ndarray], Any]
-_MOST_NUMBERS = 400
-_NOT_PUBLISHED = {"n_features_in_"}
+SAME = "though all answers were the same"
 
 
 @dataclass(frozen=True)
@@ -37,40 +38,60 @@ class Run:
     ratio: float
     mu_squared: float
     epsilon: float
-    leak: str = ""
+    releases: int = 0
+    leaks: tuple[str, ...] = ()
 
 
-def look(mechanism: Any, pair: Pair, *, present: bool) -> Run:
-    """Run a mechanism on one neighbour with secure noise, replay it on the other, and compare."""
+def look(mechanism: Any, pair: Pair, *, present: bool, closely: bool = True) -> Run:
+    """Run a mechanism on one neighbour with secure noise, replay it on the other, and compare.
+
+    The whole state is compared in every run. Texts, files and answers are made and compared on a close look only.
+    """
     here, there = (pair.present, pair.without) if present else (pair.without, pair.present)
     with recorded_noise() as first:
-        shown = publish(mechanism, here, pair)
+        result = run(mechanism, here)
+        shown = shown_by(result, pair.canary, closely=closely)
+    published = numbers_of(result, pair.canary)
     if not first.noisy:
-        return Run(shown, 0.0, 0.0, 0.0)
-    leak, second = "", None
+        return Run(published, 0.0, 0.0, 0.0)
+    with replayed_noise(first) as second:
+        leaks = _compared(mechanism, there, pair, closely, shown, first, second)
+    ratio, mu_squared, epsilon = likelihood_ratio(first, second)
+    return Run(published, -ratio if present else ratio, mu_squared, epsilon, len(first.noisy), leaks)
+
+
+def run(mechanism: Any, rows: np.ndarray) -> Any:
+    """Return what one run of a mechanism publishes: a fitted model, or what a function returned."""
+    return without_clock(clone(mechanism).fit(rows)) if hasattr(mechanism, "fit") else mechanism(rows)
+
+
+def _compared(
+    mechanism: Any, rows: np.ndarray, pair: Pair, closely: bool, shown: Any, first: Transcript, second: Transcript
+) -> tuple[str, ...]:
+    """Replay on the other neighbour, and say what is not the same there."""
     try:
-        with replayed_noise(first) as second:
-            again = publish(mechanism, there, pair)
-        if len(second.noisy) < len(first.noisy):
-            leak = "it asks for fewer releases on the neighbour, though all answers were the same"
-        elif second.scales != first.scales:
-            leak = "its noise has another scale on the neighbour, though all answers were the same"
-        elif not np.array_equal(shown, again, equal_nan=True):
-            leak = "it publishes other numbers on the neighbour, though all answers were the same"
-    except (AssertionError, RuntimeError, StopIteration):
-        leak = "it asks other questions on the neighbour, though all answers were the same"
-    if second is None or len(second.exact) < len(first.exact) or second.scales != first.scales:
-        return Run(shown, 0.0, 0.0, 0.0, leak)
-    ratio, mu_squared, epsilon = likelihood_ratio(first, second.exact)
-    return Run(shown, -ratio if present else ratio, mu_squared, epsilon, leak)
+        again = shown_by(run(mechanism, rows), pair.canary, closely=closely)
+    except (AssertionError, RuntimeError):
+        return (f"it asks other questions on the neighbour, {SAME}",)
+    if len(second.noisy) < len(first.noisy):
+        return (f"it asks for fewer releases on the neighbour, {SAME}",)
+    if second.scales != first.scales:
+        return (f"its noise has another scale on the neighbour, {SAME}",)
+    return tuple(f"{what} differs on the neighbour, {SAME}" for what in unlike(shown, again))
 
 
-def likelihood_ratio(transcript: Transcript, other: list[np.ndarray]) -> tuple[float, float, float]:
-    """Return the log likelihood ratio (other : own) of recorded answers, and the cost: Gaussian mu^2, pure epsilon."""
+def likelihood_ratio(transcript: Transcript, other: Transcript) -> tuple[float, float, float]:
+    """Return the log likelihood ratio (other : own) of recorded answers, and the cost: Gaussian mu^2, pure epsilon.
+
+    A replay that went another way counts up to there: the first answers alone cost no more than all of them.
+    """
     ratio = mu_squared = epsilon = 0.0
-    for own, exact, noisy, scale, law in zip(
-        transcript.exact, other, transcript.noisy, transcript.scales, transcript.laws, strict=True
+    own_laws, other_laws = (zip(each.laws, each.scales, strict=True) for each in (transcript, other))
+    for own, exact, noisy, (law, scale), theirs in zip(
+        transcript.exact, other.exact, transcript.noisy, own_laws, other_laws, strict=False
     ):
+        if theirs != (law, scale):
+            break
         noise = (noisy - own) / scale
         moved = (exact - own) / scale
         if law == "gaussian":
@@ -80,25 +101,3 @@ def likelihood_ratio(transcript: Transcript, other: list[np.ndarray]) -> tuple[f
             ratio += float(np.sum(np.abs(noise) - np.abs(noise - moved)))
             epsilon += float(np.sum(np.abs(moved)))
     return ratio, mu_squared, epsilon
-
-
-def publish(mechanism: Any, rows: np.ndarray, pair: Pair) -> np.ndarray:
-    """Return the numbers that one run of a mechanism publishes."""
-    if hasattr(mechanism, "fit"):
-        return numbers_of(clone(mechanism).fit(rows), pair.canary)
-    return np.ravel(np.asarray(mechanism(rows), dtype=np.float64))
-
-
-def numbers_of(model: Any, canary: np.ndarray) -> np.ndarray:
-    """Return all numbers that a fitted model publishes, and what it says about the canary."""
-    found = []
-    for name in sorted(vars(model)):
-        value = vars(model)[name]
-        if name.endswith("_") and name not in _NOT_PUBLISHED and isinstance(value, int | float | np.ndarray):
-            array = np.asarray(value)
-            if array.dtype.kind in "fiu":
-                found.append(array.astype(np.float64).ravel()[:_MOST_NUMBERS])
-    for method in ("transform", "score_samples", "predict_proba"):
-        if hasattr(model, method):
-            found.append(np.sort(np.ravel(getattr(model, method)(canary[None]))))
-    return np.concatenate(found) if found else np.zeros(0)

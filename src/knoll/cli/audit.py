@@ -1,36 +1,105 @@
-"""`knoll audit`: attack an estimator and print what the attacks prove."""
+"""`knoll audit`: attack an estimator, a pipeline or a search, and print what the attacks prove."""
 
+import importlib
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
-from knoll.cli.common import Delta, Relation, console, plain_errors
+from knoll.cli.common import console, plain_errors
+
+Relation = Annotated[
+    str | None, typer.Option(help="add_remove (default), replace_special or replace_one; an object has its own.")
+]
 
 
 def audit(
-    estimator: Annotated[str, typer.Argument(help="Name of the estimator, for example KMeans.")],
-    epsilon: Annotated[float, typer.Option(help="Epsilon that it is to declare.")] = 1.0,
-    delta: Delta = 1e-6,
+    estimator: Annotated[
+        str,
+        typer.Argument(
+            help="Name of an estimator, for example KMeans; or module:attribute, an estimator, pipeline or search of "
+            "yours, or a function that makes one."
+        ),
+    ],
+    epsilon: Annotated[
+        float | None, typer.Option(help="Epsilon that it is to declare; 1 by default, an object its own.")
+    ] = None,
+    delta: Annotated[
+        float | None, typer.Option(help="Delta that it is to declare; 1e-6 by default, an object its own.")
+    ] = None,
     runs: Annotated[int, typer.Option(help="Runs in all; more give a sharper bound.")] = 1000,
-    relation: Relation = "add_remove",
+    relation: Relation = None,
+    columns: Annotated[int, typer.Option(help="Columns of the made-up data, if an object's bounds do not tell.")] = 2,
     confidence: Annotated[float, typer.Option(help="Probability that all bounds hold together.")] = 0.999,
     seconds: Annotated[float, typer.Option(help="Make fewer runs if these would take longer.")] = 900.0,
     out: Annotated[Path, typer.Option(help="The picture to write.")] = Path("audit.png"),
 ) -> None:
     """Attack an estimator on made-up data and print a lower bound on its epsilon. Touches no data of yours.
 
-    Example: knoll audit KMeans --epsilon 1 --runs 5000
+    Examples: knoll audit KMeans --epsilon 1 --runs 5000; knoll audit mymodule:pipeline (mymodule.py in this folder).
     """
     from knoll.audit import audit as attack
-    from knoll.audit import make_audited, plot_audit
+    from knoll.audit import plot_audit
 
     with plain_errors():
-        mechanism = make_audited(estimator, epsilon=epsilon, delta=delta, relation=relation)
-        found = attack(mechanism, runs=runs, confidence=confidence, seconds=seconds, name=estimator, verbose=True)
+        given = {"epsilon": epsilon, "delta": delta, "relation": relation}
+        given = {name: value for name, value in given.items() if value is not None}
+        mechanism, said = _mechanism(estimator, given)
+        name = None if ":" in estimator else estimator
+        limits: dict[str, Any] = {"runs": runs, "confidence": confidence, "seconds": seconds}
+        found = attack(mechanism, columns=columns, name=name, verbose=True, **limits, **said)
         out = out if out.suffix else out.with_suffix(".png")
         plot_audit(found).savefig(out, dpi=130)
+    _print(found, runs, seconds)
+    console.print(f"Wrote {out}: the attacks against the guarantee.", highlight=False, soft_wrap=True)
+    if not found.passed:
+        raise typer.Exit(1)
+
+
+def _mechanism(name: str, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return what to attack, and what was said about it that it does not say itself."""
+    from knoll.audit import make_audited
+    from knoll.privacy import PrivacyError
+
+    if ":" not in name:
+        return make_audited(name, **given), {}
+    if "relation" in given:
+        raise PrivacyError(f"{name} has a relation of its own; set it there")
+    return _load(name), given
+
+
+def _load(reference: str) -> Any:
+    """Import module:attribute from the current folder; call it if it is a function or class that makes an estimator.
+
+    This runs the module's code: the user's own, named by the user.
+    """
+    from knoll.privacy import DataError
+
+    module, _, attribute = reference.partition(":")
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    try:
+        found: Any = importlib.import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+        if isinstance(found, type) or not hasattr(found, "fit"):
+            found = found() if callable(found) else found
+    except (ImportError, ValueError) as error:
+        raise DataError(f"cannot import {module!r} from this folder: {error}") from None
+    except AttributeError as error:
+        raise DataError(f"{reference!r}: {error}") from None
+    except Exception as error:
+        raise DataError(f"{reference!r} cannot be made: {type(error).__name__}: {error}") from None
+    finally:
+        sys.path.remove(here)
+    if not hasattr(found, "fit"):
+        raise DataError(f"{reference!r} is neither an estimator nor a function that makes one")
+    return found
+
+
+def _print(found: Any, runs: int, seconds: float) -> None:
     table = Table(title="Lower bounds on epsilon by pair", title_justify="left")
     for heading in ("pair", "white box", "black box", "exact cost", "runs judged"):
         table.add_column(heading, justify="left" if heading == "pair" else "right")
@@ -40,9 +109,6 @@ def audit(
         used = f"{found.used[pair]:.4g}" if pair in found.used else ""
         table.add_row(pair, *cells, used, f"{next(iter(boxes.values())).runs:,}")
     console.print(table)
-    console.print(str(found), highlight=False, soft_wrap=True, style="" if found.passed else "bold red")
+    console.print(str(found), highlight=False, markup=False, soft_wrap=True, style="" if found.passed else "bold red")
     if found.runs < 0.9 * runs:
         console.print(f"({runs:,} runs would have taken more than {seconds:g} s; --seconds raises the limit.)")
-    console.print(f"Wrote {out}: the attacks against the guarantee.", highlight=False, soft_wrap=True)
-    if not found.passed:
-        raise typer.Exit(1)

@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: audit mutants demo test lint bench-speed bench-kmeans bench-mixtures bench-morse bench-modes clean
+.PHONY: audit mutants tables demo test lint bench-speed bench-kmeans bench-mixtures bench-morse bench-modes clean
 
 demo: $(VENV)/knoll
 	$(BIN)/knoll demo --out demo
@@ -37,6 +37,9 @@ audit: $(VENV)/dev
 
 mutants: $(VENV)/dev
 	$(BIN)/python benchmarks/mutants.py $(ARGS)
+
+tables: $(VENV)/dev
+	$(BIN)/python benchmarks/tables.py
 
 $(VENV)/knoll: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

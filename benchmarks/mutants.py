@@ -34,6 +34,7 @@ class Mutant:
 QUERIES, ESTIMATORS = "tests/contract/test_queries.py", "tests/contract/test_estimators.py"
 CURATOR, LEDGER = "tests/unit/test_curator.py", "tests/unit/test_ledger.py"
 PARTS = "tests/unit/test_parts.py"
+RELEASES = "tests/audit/test_releases.py"
 AUDIT, ROUNDING = "tests/audit/test_audit.py", "tests/audit/test_quantisation.py"
 SEARCH, DOMAINS = "tests/contract/test_search.py", "tests/unit/test_domain.py tests/unit/test_nearest.py"
 STATE, PIPELINES = "tests/audit/test_whole_state.py", "tests/audit/test_pipelines.py"
@@ -313,6 +314,37 @@ MUTANTS = [
         "_SAME = {",
         PIPELINES,
         "nested_deeply",
+        "a mixture asks no more steps than its table says",
+        "mixture/central.py",
+        "\nSTEPS = 4\n",
+        "\nSTEPS = 5\n",
+        RELEASES,
+        "follow_the_table and GaussianMixture and not EM",
+    ),
+    Mutant(
+        "modes ask for no count that the table does not know",
+        "modes/mode_clustering.py",
+        "            means = search._search(room, None, rng)",
+        "            room.curator.release(Count(), COUNT_SHARE * room.curator.share_left)\n"
+        "            means = search._search(room, None, rng)",
+        RELEASES,
+        "follow_the_table and ModeClustering",
+    ),
+    Mutant(
+        "clusters of any shape ask a grid in up to two columns",
+        "cluster/morse.py",
+        "room.domain.n_columns <= MOST_COLUMNS",
+        "room.domain.n_columns < MOST_COLUMNS",
+        RELEASES,
+        "follow_the_table and MorseClustering",
+    ),
+    Mutant(
+        "a clusterer's mixture says that its centres are taken as public",
+        "cluster/centers.py",
+        'public=("the parameters", "the centres")',
+        'public=("the parameters",)',
+        RELEASES,
+        "mixtures_of_clusterers",
     ),
 ]
 

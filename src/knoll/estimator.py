@@ -22,6 +22,7 @@ from knoll.privacy import Budget, Curator, DataError, PrivacyError, Record, Rela
 from knoll.privacy.errors import BoundsError
 from knoll.privacy.ledger import UNNAMED
 from knoll.queries import Ball, Box, domain_from
+from knoll.releases import releases_note
 from knoll.source import Source, as_source, open_array, open_file, split_users
 
 COMMON_PARAMETERS = """epsilon, delta : float, default=1.0 and 1e-6
@@ -59,11 +60,13 @@ def declared(cls: type) -> type:
     """Make an estimator of a class that declares its parameters as fields: add `__init__`, complete its docstring.
 
     What all estimators share is filled in for {parameters} and {attributes}; a class with attributes of its own kind
-    names them in `_ATTRIBUTES`, which come first.
+    names them in `_ATTRIBUTES`, which come first. {releases} becomes what the class releases, from `knoll.releases`.
     """
     if cls.__doc__:
         attributes = getattr(cls, "_ATTRIBUTES", "") + COMMON_ATTRIBUTES
         cls.__doc__ = cls.__doc__.replace("{parameters}", COMMON_PARAMETERS).replace("{attributes}", attributes)
+        if "{releases}" in cls.__doc__:
+            cls.__doc__ = cls.__doc__.replace("{releases}", releases_note(cls.__name__))
     return dataclass(cls, eq=False, repr=False)
 
 

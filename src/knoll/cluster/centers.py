@@ -99,8 +99,9 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
     ) -> Any:
         """Release the moments of the cells and return them as a `knoll.mixture.Mixture`: one Gaussian per centre.
 
-        This looks at X again and spends a budget of its own, recorded in the same ledger. What was released is told
-        by ``mixture_privacy_``.
+        This looks at X again and spends a budget of its own, recorded in the same ledger: three `CellShapes` of the
+        cells, then one `ComponentMoments`. What was released is told by ``mixture_privacy_``; the centres are assumed
+        public, as they are released already.
 
         Parameters
         ----------

@@ -49,7 +49,9 @@ class Cubes(PrivateCenters):
 
     Notes
     -----
-    **Privacy.** `max_depth` releases of `TreeCounts` (a record lies in one cube of a level) and one of `CellMoments`.
+    {releases}
+
+    A record lies in one cube of a level.
 
     References
     ----------

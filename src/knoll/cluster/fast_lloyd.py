@@ -49,8 +49,9 @@ class FastLloyd(PrivateCenters):
 
     Notes
     -----
-    **Privacy.** `n_steps` releases of `CellDisplacements`: in each cell the count and the clipped displacements,
-    one joint query. All else is post-processing.
+    {releases}
+
+    Count and clipped displacements of a cell are one joint query.
 
     References
     ----------

@@ -70,10 +70,7 @@ class KMeans(PrivateCenters):
 
     Notes
     -----
-    **Privacy.** Releases of `CellShapes` (one for the root, one for tails if there are any, one per level of a
-    tree, one per step) and, for bounds of 12 or more effective dimensions, one `ScatterMatrix`. Their number
-    depends on released values and public parameters. Assumed public: the parameters, given bounds, column names,
-    and under the two replace relations the number of records.
+    {releases}
 
     Examples
     --------

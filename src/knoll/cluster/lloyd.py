@@ -45,10 +45,10 @@ class Lloyd(PrivateCenters):
 
     Notes
     -----
-    **Privacy.** `n_steps` releases of (count, sum) per cell, each one joint query (`CellMoments`); two column
-    histograms before them if bounds are bought. All fitted attributes are post-processing of these, so a fitted
-    model may be published. Assumed public: the parameters, the bounds if given, column names, and under the two
-    replace relations the number of records. There is no ``labels_``: labels would describe records.
+    {releases}
+
+    Count and sum of a cell are one joint query. A fitted model may be published. There is no ``labels_``: labels would
+    describe records.
 
     References
     ----------

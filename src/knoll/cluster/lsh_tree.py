@@ -46,8 +46,9 @@ class LSHTree(PrivateCenters):
 
     Notes
     -----
-    **Privacy.** `max_depth` releases of `TreeCounts` (a record lies in one node of a level) and one of
-    `CellMoments` over the leaves. Hyperplanes are public randomness.
+    {releases}
+
+    A record lies in one node of a level. Hyperplanes are public randomness.
 
     References
     ----------

@@ -84,11 +84,10 @@ class MorseClustering(PrivateCenters):
 
     Notes
     -----
-    **Privacy.** What the base releases, with half of the budget, then three `CellShapes` of its cells and four
-    `ComponentMoments` with the other half; a mixture as the base gets all of it. Peaks, saddles, tree, cut and
-    confidence are post-processing and cost nothing. A cluster's centre is the mean of its sub-clusters: it need not lie
-    inside. Assumed public: the parameters, given bounds, column names, and under the two replace relations the number
-    of records.
+    {releases}
+
+    A clusterer gets half of the budget, a mixture all of it. Peaks, saddles, tree, cut and confidence cost nothing. A
+    cluster's centre is the mean of its sub-clusters: it need not lie inside.
 
     References
     ----------

@@ -80,9 +80,7 @@ class PEMeans(PrivateCenters):
 
     Notes
     -----
-    **Privacy.** Default: a `CellShapes` of everything, one to eight releases of `NearestVotes` (a record casts one
-    vote), one to ten of `CellShapes` per cluster. Paper: a `Count`, T releases of `NearestVotes`, and with a
-    projection one `CellMoments`. Numbers of releases depend on released values and public parameters.
+    {releases}
 
     Examples
     --------

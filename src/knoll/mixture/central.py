@@ -58,11 +58,10 @@ class GaussianMixture(PrivateMixture, PrivateFit):
 
     Notes
     -----
-    **Privacy.** One column: a `CellShapes` and a `ColumnHistograms`, with Laplace noise where that is the narrower:
-    at delta = 1e-6 it is a third as wide, and the fit is purely private, which is more than what was asked for. More
-    columns: the tree of `knoll.KMeans` (`CellShapes`, and one `ScatterMatrix` for bounds of 12 or more effective
-    dimensions), then four `ComponentMoments`. All fitted attributes are post-processing of these. Assumed public: the
-    parameters, given bounds, column names, and under the two replace relations the number of records.
+    {releases}
+
+    In one column, at delta = 1e-6, Laplace noise is a third as wide, and the fit is purely private, which is more than
+    what was asked for.
 
     References
     ----------

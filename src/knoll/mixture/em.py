@@ -99,9 +99,7 @@ class EMGaussianMixture(EMSteps):
 
     Notes
     -----
-    **Privacy.** `n_steps` releases of `ComponentMoments` with soft responsibilities; the tree of `knoll.KMeans`
-    before them if ``start="tree"``. Assumed public: the parameters, given bounds, column names, and under the two
-    replace relations the number of records.
+    {releases}
 
     References
     ----------

@@ -31,9 +31,9 @@ class HardEMGaussianMixture(EMSteps):
 
     Notes
     -----
-    **Privacy.** `n_steps` releases of `ComponentMoments` with hard responsibilities: a record touches one
-    component. The tree of `knoll.KMeans` before them if ``start="tree"``. Assumed public: the parameters, given
-    bounds, column names, and under the two replace relations the number of records.
+    {releases}
+
+    Responsibilities are hard: a record touches one component.
 
     Examples
     --------

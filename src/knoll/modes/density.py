@@ -44,9 +44,9 @@ class KernelDensity(DensityMixin, KernelModel):
 
     Notes
     -----
-    **Privacy.** One release: `FourierGrid` up to three columns (`LatticeCounts` if ``delta=0``), `FourierFeatures`
-    above; before it one `ColumnHistograms` if the bandwidth is bought. Everything else is post-processing, at any
-    number of points. The noise of the density has the same standard error everywhere: `density_stderr`.
+    {releases}
+
+    The density may be read at any number of points. Its noise has the same standard error everywhere: `density_stderr`.
 
     References
     ----------

@@ -84,8 +84,9 @@ class ModalRegression(RegressorMixin, KernelModel):
     Bounds are those of the predictors and, last, of the response: ``bounds=([0, -1], [1, 4])``. `fit(X, y)` takes them
     apart; `fit(table)` takes the last column for the response. `n_features_in_` counts the response.
 
-    **Privacy.** One release, as in `KernelDensity`, of the pairs (x, y). Predictions at any point, curves and intervals
-    are post-processing.
+    {releases}
+
+    Predictions at any point, curves and intervals cost nothing.
 
     References
     ----------

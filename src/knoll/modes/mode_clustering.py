@@ -65,8 +65,9 @@ class ModeClustering(PrivateCenters):
 
     Notes
     -----
-    **Privacy.** Up to three columns: one release as in `KernelDensity`. More: one `Count`, then the releases of
-    `KMeans`. Merging and labels are post-processing.
+    {releases}
+
+    Merging and labels cost nothing.
 
     References
     ----------

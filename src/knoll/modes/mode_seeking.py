@@ -83,9 +83,9 @@ class ModeSeeking(KernelModel):
 
     Notes
     -----
-    **Privacy.** ``release="once"``: one release as in `KernelDensity`; modes, heights, significance and basins are
-    post-processing. ``"each-step"``: one `Count` and `n_steps` releases of `KernelSteps`, which mini-batches make one
-    entry, each part of the records being asked once. Starts are public.
+    {releases}
+
+    Modes, heights, significance and basins cost nothing. Starts are public.
 
     References
     ----------

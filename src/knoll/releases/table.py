@@ -1,0 +1,251 @@
+"""The table: what every estimator releases, case by case, in order.
+
+Add an estimator: add its cases. `tests/audit/test_releases.py` then fits it in every way that it knows of and compares
+``privacy_.releases``; `make tables` writes the table into the documents; docstrings take it from here.
+"""
+
+import math
+import re
+
+from knoll.queries import (
+    CellDisplacements,
+    CellMoments,
+    CellShapes,
+    ColumnHistograms,
+    ComponentMoments,
+    Count,
+    FourierFeatures,
+    FourierGrid,
+    GridHistogram,
+    KernelSteps,
+    LatticeCounts,
+    NearestVotes,
+    ScatterMatrix,
+    TreeCounts,
+)
+from knoll.releases.grammar import (
+    ALWAYS,
+    NOT_PURE,
+    ONCE,
+    PURE,
+    As,
+    Ask,
+    Case,
+    Fit,
+    Number,
+    When,
+    columns,
+    given,
+    option,
+    parameter,
+    times,
+)
+
+BOUNDS = Ask(ColumnHistograms, times(2), option("bounds", "private"))
+"""What comes before all else if bounds are bought."""
+
+PAPER = option("preset", "paper")
+DEFAULT = option("preset", "default")
+WIDE = When(
+    "12 or more effective dimensions of the bounds, and up to 400 columns",
+    lambda fit: fit.effective >= 12 and fit.columns <= 400,
+)
+
+
+def levels(finer: int = 1) -> Number:
+    """Releases of a tree: one for tails, if there are any; one for each of at least two levels."""
+
+    def most(fit: Fit) -> int:
+        k = fit.parameters.get("n_clusters", fit.parameters.get("n_components"))
+        return 6 + math.ceil(math.log2(finer * (k or 16)))
+
+    return Number(f"2 to 6 + log2({'k' if finer == 1 else f'{finer}k'}) x", lambda fit: 2, most)
+
+
+def tree(finer: int = 1) -> tuple[Ask, ...]:
+    """The tree of `KMeans`, or a finer one."""
+    return (
+        Ask(CellShapes, called="shape of everything", what="of everything"),
+        Ask(ScatterMatrix, when=WIDE),
+        Ask(CellShapes, levels(finer), called="shapes of tree cells", what="of tails and levels of a tree"),
+    )
+
+
+STEPS = Ask(CellShapes, times(1, 10), called="shapes of clusters", what="of clusters")
+CELLS = Ask(CellShapes, times(3), called="shapes of cells", what="of cells")
+HARD = Ask(ComponentMoments, called="hard component moments", what="(hard)")
+
+
+def soft(number: Number) -> Ask:
+    """Moments of components, records shared out by probability."""
+    return Ask(ComponentMoments, number, called="soft component moments", what="(soft)")
+
+
+def searched(fit: Fit) -> int:
+    """Columns in which `PEMeans` searches: of a projection, if there is one."""
+    return min(fit["projection"] or 16, fit.columns)
+
+
+def evolution_steps(fit: Fit) -> int:
+    """Steps of the paper's `PEMeans`."""
+    return max(1, round(4 * searched(fit) ** 0.5 * min(max(1.0, fit["epsilon"]), 4.0)))
+
+
+EVOLUTION = Number("T x", evolution_steps, evolution_steps)
+T = "T is 4 sqrt d, times `epsilon` between 1 and 4, rounded, in the d columns searched"
+PROJECTED = When("columns are projected: more than 16, or than `projection`", lambda fit: searched(fit) < fit.columns)
+ASCENT = Number("`n_steps` x", lambda fit: fit["n_steps"] or 2, lambda fit: fit["n_steps"] or 40)
+NO_STEPS = "`n_steps=None` takes 2 to 40, the log of the released count"
+KERNEL = (
+    Ask(ColumnHistograms, when=option("bandwidth", "private")),
+    Ask(FourierGrid, when=columns(1, 3) & NOT_PURE),
+    Ask(LatticeCounts, when=columns(1, 3) & PURE),
+    Ask(FourierFeatures, when=columns(4)),
+)
+BOUGHT = Ask(ColumnHistograms, when=option("bandwidth", "ladder", "private"))
+EACH_STEP = option("release", "each-step")
+
+
+def as_kmeans(fit: Fit) -> tuple[str, Fit]:
+    """`KMeans` inside `ModeClustering`: for up to 8 local means to a cluster."""
+    k = fit["n_clusters"]
+    return "KMeans", fit.given(n_clusters=None if k is None else 8 * k)
+
+
+def subclusters(fit: Fit) -> int:
+    """Sub-clusters that `MorseClustering` looks for."""
+    k, few = fit["n_clusters"], fit.columns <= 3
+    default = (24 if few else 12) if k is None else max(24, 3 * k) if few else max(6, 2 * k)
+    return int(fit["n_subclusters"] or default)
+
+
+def as_base(fit: Fit) -> tuple[str, Fit]:
+    """The base of `MorseClustering`, with the budget that is not its own."""
+    base, k = fit["base"], subclusters(fit)
+    if base is None:
+        return "KMeans", fit.given(n_clusters=k)
+    own = base.get_params(deep=False) | {"epsilon": fit["epsilon"], "delta": fit["delta"]}
+    size = "n_clusters" if "n_clusters" in own else "n_components"
+    return type(base).__name__, Fit(fit.columns, fit.effective, {**own, size: k})
+
+
+NO_BASE = When("no `base`", lambda fit: fit["base"] is None)
+MIXTURE_BASE = When("a mixture as `base`", lambda fit: hasattr(fit["base"], "n_components"))
+CLUSTERER_BASE = When("a clusterer as `base`", lambda fit: hasattr(fit["base"], "n_clusters"))
+DENSITY = (CELLS, soft(times(4)))
+SUBCLUSTERS = "k is the number of sub-clusters"
+COMPONENTS = "k is `n_components`, or 16 if None"
+
+RELEASES: dict[str, tuple[Case, ...]] = {
+    "KMeans": (Case((*tree(), STEPS), note="k is `n_clusters`, or 16 if None"),),
+    "Lloyd": (Case((Ask(CellMoments, parameter("n_steps", paper=5)),)),),
+    "FastLloyd": (Case((Ask(CellDisplacements, parameter("n_steps", paper=6)),)),),
+    "PEMeans": (
+        Case((tree()[0], Ask(NearestVotes, times(1, 8)), STEPS), DEFAULT),
+        Case((Ask(Count), Ask(NearestVotes, EVOLUTION), Ask(CellMoments, when=PROJECTED)), PAPER, T),
+    ),
+    "LSHTree": (Case((Ask(TreeCounts, parameter("max_depth", paper=20)), Ask(CellMoments))),),
+    "Cubes": (Case((Ask(TreeCounts, parameter("max_depth", paper=24)), Ask(CellMoments))),),
+    "MorseClustering": (
+        Case((Ask(Count), Ask(GridHistogram)), NO_BASE & columns(1, 2)),
+        Case((As("as `KMeans`", as_base), *DENSITY), NO_BASE & columns(3), SUBCLUSTERS),
+        Case((As("as the base", as_base), *DENSITY), CLUSTERER_BASE, SUBCLUSTERS),
+        Case((As("as the base", as_base),), MIXTURE_BASE, SUBCLUSTERS),
+    ),
+    "GaussianMixture": (
+        Case(
+            (tree()[0], Ask(ColumnHistograms)),
+            DEFAULT & columns(1, 1),
+            "The noise is Laplace where that is narrower: the fit is then pure, whatever `delta`",
+        ),
+        Case((*tree(finer=3), soft(times(4))), DEFAULT & columns(2), COMPONENTS),
+        Case((Ask(CellMoments, times(2)), CELLS, HARD), PAPER),
+    ),
+    "EMGaussianMixture": (
+        Case((*tree(finer=3), soft(parameter("n_steps"))), option("start", "tree"), "k is `n_components`"),
+        Case((soft(parameter("n_steps")),), option("start", "packed")),
+    ),
+    "HardEMGaussianMixture": (
+        Case((*tree(finer=3), Ask(ComponentMoments, parameter("n_steps"), ALWAYS, HARD.called, HARD.what)),
+             option("start", "tree"), "k is `n_components`"),
+        Case((Ask(ComponentMoments, parameter("n_steps"), ALWAYS, HARD.called, HARD.what),), option("start", "packed")),
+    ),
+    "KernelDensity": (Case(KERNEL),),
+    "ModeSeeking": (
+        Case((As("as `KernelDensity`", lambda fit: ("KernelDensity", fit)),), option("release", "once")),
+        Case((Ask(Count), BOUGHT, Ask(KernelSteps, ASCENT)), EACH_STEP & option("mini_batches", False), NO_STEPS),
+        Case(
+            (
+                Ask(Count),
+                BOUGHT,
+                Ask(
+                    KernelSteps,
+                    ONCE,
+                    called=f"{KernelSteps.name}, each of # disjoint parts of the records once",
+                    what="of `n_steps` disjoint parts of the records, each asked once, in one entry",
+                ),
+            ),
+            EACH_STEP & option("mini_batches", True),
+            NO_STEPS,
+        ),
+    ),
+    "ModeClustering": (
+        Case((As("as `KernelDensity`", lambda fit: ("KernelDensity", fit)),), columns(1, 3)),
+        Case((Ask(Count, when=given("n_clusters")), As("as `KMeans`", as_kmeans)), columns(4),
+             "k is 8 times `n_clusters` at most, or 16 if None"),
+    ),
+    "ModalRegression": (
+        Case((As("as `KernelDensity`", lambda fit: ("KernelDensity", fit)),), note="The response counts as a column"),
+    ),
+    "to_mixture(X)": (Case((CELLS, HARD), public=("the centres",)),),
+}  # fmt: skip
+
+
+def case_of(estimator: str, fit: Fit) -> Case:
+    """Return the case that a fit falls under."""
+    (case,) = [case for case in RELEASES[estimator] if case.when.holds(fit)]
+    return case
+
+
+def assumed_public(estimator: str, fit: Fit) -> tuple[str, ...]:
+    """Return what the statement of a fit must say is assumed public."""
+    bounds = () if BOUNDS.when.holds(fit) else ("bounds",)
+    number = () if fit["relation"] == "add_remove" else ("the number of records",)
+    return ("column names", *bounds, "the parameters", *case_of(estimator, fit).public, *number)
+
+
+def asked(estimator: str, fit: Fit) -> list[tuple[Ask | As, Ask, Fit]]:
+    """Return, in order, the steps that a fit may take: the step of its own case, what that asks, and of which facts."""
+    found: list[tuple[Ask | As, Ask, Fit]] = []
+    for step in case_of(estimator, fit).steps:
+        if not step.when.holds(fit):
+            continue
+        if isinstance(step, Ask):
+            found.append((step, step, fit))
+        else:
+            found += [(step, ask, facts) for _, ask, facts in asked(*step.inside(fit))]
+    return found
+
+
+def counted(estimator: str, fit: Fit, names: list[str]) -> list[tuple[Ask | As, int, int, int]] | None:
+    """Compare the names of a fit's releases with the table.
+
+    Returns
+    -------
+    found : list of (step, times, least, most), or None
+        How often each step that is due was asked, and could be. None if the names do not follow the table.
+    """
+    due: list[tuple[Ask | As, Ask, Fit]] = [(BOUNDS, BOUNDS, fit)] if BOUNDS.when.holds(fit) else []
+    due += asked(estimator, fit)
+    ranges = [(ask.number.least(facts), ask.number.most(facts)) for _, ask, facts in due]
+    parts = [
+        "((?:{}\n){{{},{}}})".format(re.escape(ask.name).replace(r"\#", r"\d+"), least, most)
+        for (_, ask, _), (least, most) in zip(due, ranges, strict=True)
+    ]
+    match = re.fullmatch("".join(parts), "".join(f"{name}\n" for name in names))
+    if match is None:
+        return None
+    return [
+        (step, group.count("\n"), least, most)
+        for (step, _, _), group, (least, most) in zip(due, match.groups(), ranges, strict=True)
+    ]

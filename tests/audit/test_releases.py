@@ -1,0 +1,227 @@
+"""The table of releases against real fits: every estimator, in 1 to 20 columns, with every option that matters.
+
+Fits follow the table name by name, and the table promises nothing that is never asked: every step of every case occurs,
+every step with a condition is also left out, and every range is reached at both ends.
+"""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import knoll
+import knoll.queries
+from knoll.estimator import PrivateFit
+from knoll.queries import CellSecondMoments, Query
+from knoll.releases import BOUNDS, RELEASES, Fit, assumed_public, case_of, counted
+from knoll.releases.grammar import Ask
+
+COLUMNS = (1, 2, 3, 5, 20)
+CLUSTERERS = ("KMeans", "Lloyd", "FastLloyd", "PEMeans", "LSHTree", "Cubes", "ModeClustering")
+SHAPES = ("full", "tied", "diag", "spherical")
+MIXTURE = "to_mixture(X)"
+ESTIMATORS = [name for name in RELEASES if name != MIXTURE]
+RELATIONS = ("add_remove", "replace_special", "replace_one")
+
+
+def data(d, n=300):
+    """A group, and a few records in a tail of the bounds, so that all of a tree is asked."""
+    rng = np.random.default_rng(d)
+    return np.clip(rng.choice([0.0, 0.9], p=[0.99, 0.01], size=(n, 1)) + 0.03 * rng.normal(size=(n, d)), -1, 1)
+
+
+def size_of(estimator):
+    """The parameter that sets the number of groups, if there is one."""
+    known = getattr(knoll, estimator)().get_params(deep=False)
+    return next((name for name in ("n_clusters", "n_components", "n_modes") if name in known), None)
+
+
+def numbers(estimator):
+    """The number of groups given, and chosen where it can be."""
+    name = size_of(estimator)
+    may_choose = name == "n_modes" or (name and getattr(knoll, estimator)._may_choose)
+    return [{}] if name is None else [{name: 2}, {name: None}] if may_choose else [{name: 2}]
+
+
+def cheaply(estimator, d):
+    """Parameters that make a fit quick and leave its releases as they are."""
+    cheap = {}
+    if estimator in ("KernelDensity", "ModeSeeking", "ModalRegression"):
+        cheap["n_frequencies"] = 16
+    if estimator in ("KernelDensity", "ModeSeeking", "ModalRegression", "ModeClustering") and d > 1:
+        cheap |= {"bandwidth": 0.5, "scale_by_bounds": True}
+    if estimator == "MorseClustering":
+        cheap["n_subclusters"] = 4
+    return cheap
+
+
+def presets(estimator):
+    """More fits, by what their parameters change: (columns, parameters)."""
+    exact, vague = {"epsilon": 100.0}, {"epsilon": 0.01}
+    kernel = [(d, {"bandwidth": "private", "delta": delta}) for d in (1, 2, 5) for delta in (0.0, 1e-6)]
+    kernel += [(1, {"bandwidth": "ladder"}), (2, {"bandwidth": "ladder", "delta": 0.0}), (5, {"bandwidth": "ladder"})]
+    kernel += [(3, {"delta": 0.0})]
+    paper = [(d, {"preset": "paper"}) for d in COLUMNS]
+    if estimator == "KMeans":
+        return [(2, exact), (2, vague), (20, {"scale_by_bounds": True}), (401, {}), (1, {**exact, "n_clusters": 1})]
+    if estimator in ("Lloyd", "FastLloyd"):
+        return [
+            *paper,
+            (2, {"n_steps": 1}),
+            (2, {"n_steps": 3, "restart": True}),
+            (3, {"preset": "paper", "n_steps": 2}),
+        ]
+    if estimator in ("LSHTree", "Cubes"):
+        return [*paper, (2, {"max_depth": 1}), (5, {"max_depth": 3})]
+    if estimator == "PEMeans":
+        paper = [(d, {"preset": "paper", "epsilon": e}) for d, e in [(1, 1.0), (2, 0.5), (3, 2.0), (5, 9.0), (20, 1.0)]]
+        return [*paper, (1, exact), (2, vague), (5, {"projection": 2}), (5, {"projection": 2, "preset": "paper"})]
+    if estimator == "GaussianMixture":
+        shapes = [(2, {"covariance_type": shape}) for shape in SHAPES]
+        return [
+            *paper,
+            *shapes,
+            (2, exact),
+            (2, vague),
+            (1, {"delta": 0.0}),
+            (1, {"delta": 0.1, **vague}),
+            (401, {"covariance_type": "diag"}),
+        ]
+    if estimator in ("EMGaussianMixture", "HardEMGaussianMixture"):
+        packed = [(d, {"start": "packed", "n_steps": 2}) for d in COLUMNS]
+        wide = [(401, {"covariance_type": "diag"})] if estimator == "EMGaussianMixture" else []
+        return [*packed, *wide, (2, exact), (2, vague)]
+    if estimator == "KernelDensity":
+        return kernel
+    if estimator == "ModalRegression":
+        return [(2, {"bandwidth": "private"}), (2, {"delta": 0.0}), (1, {"bandwidth": "ladder"})]
+    if estimator == "ModeSeeking":
+        steps = [{"release": "each-step", "mini_batches": parts} for parts in (False, True)]
+        options = [{"n_steps": 3}, {"n_steps": 1}, {"bandwidth": "ladder", "n_steps": 2}, {"bandwidth": "private"}]
+        return kernel[:2] + [(d, {**one, **more}) for d in (1, 2, 5) for one in steps for more in options]
+    if estimator == "ModeClustering":
+        return [*kernel[:4], (5, exact), (5, vague), (5, {"n_clusters": 9})]
+    bases = [knoll.KMeans(), knoll.Lloyd(n_steps=2), knoll.FastLloyd(n_steps=2), knoll.LSHTree(max_depth=2),
+             knoll.Cubes(max_depth=2), knoll.PEMeans(), knoll.PEMeans(preset="paper"), knoll.GaussianMixture(),
+             knoll.GaussianMixture(preset="paper"), knoll.EMGaussianMixture(start="packed", n_steps=2),
+             knoll.HardEMGaussianMixture(n_steps=1), knoll.ModeClustering(bandwidth="private")]  # fmt: skip
+    return [(d, {"base": base}) for d in (1, 4) for base in bases] + [(2, {"cut": "height"}), (3, vague)]
+
+
+def fits(estimator):
+    """Every fit of an estimator: (columns, parameters)."""
+    budgets = [{}, {"delta": 0.0, "relation": "replace_one"}]
+    for i, (d, number, bounds) in enumerate(product(COLUMNS, numbers(estimator), [(-1.0, 1.0), "private"])):
+        if None in number.values() and bounds == "private" and d not in (2, 20):
+            continue  # choosing takes long
+        yield d, {**number, "bounds": bounds, **budgets[i % 3 == 1], "relation": RELATIONS[i % 3]}
+    first = numbers(estimator)[0]
+    yield from ((d, {**first, "bounds": (-1.0, 1.0), **options}) for d, options in presets(estimator))
+
+
+def fitted(estimator, d, parameters):
+    """A fitted model, by quick parameters where none are given."""
+    return getattr(knoll, estimator)(**{**cheaply(estimator, d), "random_state": 0, **parameters}).fit(data(d))
+
+
+class Tally:
+    """How often the steps of an estimator's cases were asked, over all of its fits."""
+
+    def __init__(self, estimator):
+        self.estimator = estimator
+        self.counts = {}  # case, step -> times asked
+        self.ends = {}  # ... -> whether the least and the most were
+        self.bought = set()
+
+    def add(self, fit, privacy):
+        """Compare a fit with the table; note what it asked."""
+        names = [entry.query for entry in privacy.releases]
+        found = counted(self.estimator, fit, names)
+        case = case_of(self.estimator, fit)
+        assert found is not None, f"{fit.columns} columns, {case.when.words}: {names}"
+        assert privacy.assumed_public == assumed_public(self.estimator, fit)
+        self.bought.add(any(step is BOUNDS for step, *_ in found))
+        for i, step in enumerate(case.steps):
+            asked = [(number, least, most) for one, number, least, most in found if one is step]
+            self.counts.setdefault((case, i), []).append(sum(number for number, *_ in asked))
+            if isinstance(step, Ask) and asked:
+                (number, least, most) = asked[0]
+                low, high = self.ends.get((case, i), (False, False))
+                self.ends[case, i] = (low or number == least, high or number == most)
+
+    def check(self):
+        """Everything declared was seen: each step asked, left out where it may be, and each range from end to end."""
+        for case in RELEASES[self.estimator]:
+            for i, step in enumerate(case.steps):
+                seen, what = self.counts.get((case, i), [0]), f"{self.estimator}, {case.when.words}: {step.words}"
+                assert max(seen) > 0, f"never asked: {what}"
+                assert min(seen) == 0 or not step.when.words, f"always asked: {what}"
+                assert self.ends.get((case, i), (True, True)) == (True, True), f"a range that is not used: {what}"
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of k-means on released points
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_fits_follow_the_table(estimator):
+    tally = Tally(estimator)
+    for d, parameters in fits(estimator):
+        model = fitted(estimator, d, parameters)
+        tally.add(Fit.of(model), model.privacy_)
+        laws = {entry.law for entry in model.privacy_.releases}
+        assert laws == {"gaussian" if model.privacy_.delta > 0 else "laplace"}
+    tally.check()
+    assert tally.bought == {True, False}
+
+
+def test_mixtures_of_clusterers_follow_the_table():
+    tally = Tally(MIXTURE)
+    for i, (name, d) in enumerate(product(CLUSTERERS, (1, 2, 5))):
+        given = {"n_clusters": 2, "bounds": ["private", (-1.0, 1.0)][i % 2], "relation": RELATIONS[i % 3]}
+        model = fitted(name, d, given)
+        model.to_mixture(data(d), covariance_type=SHAPES[i % 4], epsilon=2.0, delta=1e-6 * (i % 2))
+        tally.add(Fit.of(model).given(bounds=model.bounds_), model.mixture_privacy_)
+    tally.check()
+
+
+def test_the_mixture_of_morse_clustering_costs_nothing():
+    model = fitted("MorseClustering", 2, {"n_clusters": 2, "bounds": (-1.0, 1.0)})
+    model.to_mixture(data(2))
+    assert not hasattr(model, "mixture_privacy_")
+
+
+def test_one_column_of_a_mixture_is_pure_where_that_is_narrower():
+    laws = [
+        fitted("GaussianMixture", 1, {"bounds": (-1.0, 1.0), "epsilon": epsilon, "delta": delta}).privacy_
+        for epsilon, delta in [(1.0, 1e-6), (0.01, 0.1)]
+    ]
+    assert [(privacy.delta, privacy.releases[0].law) for privacy in laws] == [(0.0, "laplace"), (0.1, "gaussian")]
+
+
+def test_every_estimator_and_every_query_is_in_the_table():
+    behind_the_door = [
+        name
+        for name in knoll.__all__
+        if isinstance(kind := getattr(knoll, name), type) and issubclass(kind, PrivateFit)
+    ]
+    assert sorted(behind_the_door) == sorted(ESTIMATORS)
+    asked = {
+        step.query for cases in RELEASES.values() for case in cases for step in case.steps if isinstance(step, Ask)
+    }
+    public = {kind for name in knoll.queries.__all__ if isinstance(kind := getattr(knoll.queries, name), type)}
+    proven = {kind for kind in public if issubclass(kind, Query)} - {Query}
+    assert proven - asked == {CellSecondMoments}  # which nobody asks
+
+
+@pytest.mark.parametrize(
+    ("names", "follows"),
+    [
+        (["count", "grid histogram"], True),
+        (["grid histogram", "count"], False),
+        (["count", "grid histogram", "count"], False),
+        (["count"], False),
+        (["column histograms", "column histograms", "count", "grid histogram"], False),
+        (["counts", "grid histogram"], False),
+    ],
+)
+def test_the_comparison_can_fail(names, follows):
+    fit = Fit(2, 2.0, knoll.MorseClustering(bounds=(-1, 1)).get_params(deep=False))
+    assert (counted("MorseClustering", fit, names) is not None) == follows

@@ -9,7 +9,7 @@ demo: $(VENV)/knoll
 	$(BIN)/knoll demo --out demo
 
 test: $(VENV)/dev lint
-	$(BIN)/python -m pytest -n 2
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check src tests benchmarks

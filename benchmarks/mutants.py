@@ -34,11 +34,11 @@ class Mutant:
 QUERIES, ESTIMATORS = "tests/contract/test_queries.py", "tests/contract/test_estimators.py"
 CURATOR, LEDGER = "tests/unit/test_curator.py", "tests/unit/test_ledger.py"
 PARTS = "tests/unit/test_parts.py"
-RELEASES = "tests/audit/test_releases.py"
 AUDIT, ROUNDING = "tests/audit/test_audit.py", "tests/audit/test_quantisation.py"
+FAULTS, NOISE = "tests/end_to_end/test_faults.py", "tests/statistical/test_noise.py"
 SEARCH, DOMAINS = "tests/contract/test_search.py", "tests/unit/test_domain.py tests/unit/test_nearest.py"
 STATE, PIPELINES = "tests/audit/test_whole_state.py", "tests/audit/test_pipelines.py"
-FAULTS, NOISE = "tests/end_to_end/test_faults.py", "tests/statistical/test_noise.py"
+RELEASES = "tests/audit/test_releases.py"
 
 MUTANTS = [
     Mutant(
@@ -276,6 +276,8 @@ MUTANTS = [
         "LARGEST_BOUND, SMALLEST_HALF = 1e100, 1e-100",
         DOMAINS,
         "squares",
+    ),
+    Mutant(
         "an audit compares the whole state",
         "audit/published.py",
         "    shown = {name: tree(result)}",
@@ -314,6 +316,8 @@ MUTANTS = [
         "_SAME = {",
         PIPELINES,
         "nested_deeply",
+    ),
+    Mutant(
         "a mixture asks no more steps than its table says",
         "mixture/central.py",
         "\nSTEPS = 4\n",

@@ -19,6 +19,7 @@ from knoll.cluster.coreset import weighted_kmeans
 from knoll.cluster.grow import grow
 from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset
 from knoll.estimator import Room, declared
+from knoll.privacy import Ask
 from knoll.queries import Box, CellMoments, Nearest, Projected, SplitTree, random_projection
 from knoll.queries.query import UNIT
 
@@ -77,6 +78,10 @@ class Cubes(PrivateCenters):
         check_count("max_depth", self.max_depth, 200)
         if self.projection is not None:
             check_count("projection", self.projection, 10_000)
+
+    def _asks_for(self, n_columns: int, k: int) -> list[Ask]:
+        depth = PAPER_DEPTH if self.preset == "paper" else self.max_depth
+        return [Ask(1, 2**depth, depth), Ask(1 + n_columns, k * (1 + n_columns))]
 
     def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
         curator, domain, scales = room.curator, room.domain, room.scales

@@ -16,10 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from knoll.cluster import choose
 from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.choose import GUESS, Choice, choose_k
 from knoll.cluster.means import CellMeans
-from knoll.cluster.moment_tree import Leaf, grow, release_root
+from knoll.cluster.moment_tree import Leaf, grow, release_root, tree_asks
 from knoll.cluster.refine import (
     Centres,
     affordable_steps,
@@ -27,11 +28,12 @@ from knoll.cluster.refine import (
     solve,
     spare_centres,
     star,
+    step_asks,
     synthetic_points,
 )
 from knoll.cluster.shape import effective, ellipsoid
 from knoll.estimator import Room, declared
-from knoll.privacy import Curator, Shares
+from knoll.privacy import Ask, Curator, Shares
 from knoll.queries import Frame, Projected, ScatterMatrix, longest_record
 
 ROTATE_FROM, MOST_AXES = 12, 12  # rotate if the bounds have so many effective dimensions; axes kept for the search
@@ -89,6 +91,9 @@ class KMeans(PrivateCenters):
 
     _may_choose = True
 
+    def _asks_for(self, n_columns: int, k: int | None) -> list[Ask]:
+        return [*rotated_tree_asks(n_columns, k or GUESS), *step_asks(n_columns, k or choose.MOST)]
+
     def _search(
         self, room: Room, k: int | None, rng: np.random.RandomState, shares: KMeansShares = SHARES
     ) -> CellMeans:
@@ -120,6 +125,13 @@ class KMeans(PrivateCenters):
                 stderr = np.sqrt(np.square(found.stderr) @ np.square(rotation.axes)) * room.scales
             stderr[~found.seen] = np.inf
         return CellMeans(room.domain.clip(at), stderr, found.counts, found.counts_stderr, found.seen)
+
+
+def rotated_tree_asks(n_columns: int, k: int) -> list[Ask]:
+    """Return what a tree for k clusters, and the axes before it, release at most."""
+    pairs = n_columns * (n_columns + 1) // 2
+    axes = [Ask(pairs, pairs)] if ROTATE_FROM <= n_columns <= MOST_ROTATED else []
+    return [*axes, *tree_asks(n_columns, k)]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knoll.privacy import Curator, Released
+from knoll.privacy import Ask, Curator, Released
 from knoll.queries import CellShapes, Frame
 from knoll.queries.shapes import Cells
 
@@ -61,6 +61,11 @@ class Shapes:
     def _variance(self, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Released variances per column, and the variance of their noise."""
         return self.squares / count - (self.sums / count) ** 2, (self.squares_sd / count) ** 2
+
+
+def shape_ask(n_columns: int, cells: int, times: int = 1) -> Ask:
+    """Return what releasing the shapes of so many cells asks."""
+    return Ask(1 + 2 * n_columns, cells * (1 + 2 * n_columns), times)
 
 
 @dataclass(frozen=True)

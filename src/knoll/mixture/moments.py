@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import chi, chi2
 
 from knoll.mixture.mixture import Mixture, onto_simplex
-from knoll.privacy import Curator
+from knoll.privacy import Ask, Curator
 from knoll.queries import Ball, Box, ComponentMoments, Gaussians
 from knoll.queries.components import COARSE, DIAGONAL, FINE, OFF, Products
 
@@ -146,6 +146,13 @@ def noise_weights(d: int, radius: float, products: str, norm: int) -> tuple[floa
     wide = 1 + OFF / DIAGONAL * (d - 1) / 2 if products == "full" else 1.0
     p = costs**0.25 if norm == 2 else (costs / np.array([1.0, d**0.5, wide])) ** (1 / 3)
     return float(p[0] / p[1]), float(p[2] / p[1])
+
+
+def moments_ask(n_columns: int, k: int, covariance_type: str, *, soft: bool, times: int = 1) -> Ask:
+    """Return what releasing the moments of k components asks."""
+    d = n_columns
+    width = 1 + d + {"full": d * (d + 1) // 2, "diag": d, "trace": 1}[PRODUCTS[covariance_type]]
+    return Ask((k if soft else 1) * width, k * width, times)
 
 
 def ask(

@@ -25,9 +25,9 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.special import ndtri
 from scipy.stats import qmc
 
-from knoll.modes.release import LADDER, PRIVATE, Surroundings, rungs
+from knoll.modes.release import LADDER, PRIVATE, Surroundings, affordable_features, cap_of, rungs, series_asks
 from knoll.modes.series import FeatureSeries
-from knoll.privacy import Curator
+from knoll.privacy import Ask, Curator
 from knoll.queries import Count, KernelSteps
 
 STARTS = 64
@@ -99,6 +99,14 @@ class Ends:
     def stderr(self, points: np.ndarray) -> np.ndarray:
         """The places' errors are not known: what a step moves by noise depends on the curvature, never released."""
         return np.full(points.shape, np.inf)
+
+
+def step_asks(estimator: Any, n_columns: int) -> list[Ask]:
+    """Return what a count, a bought bandwidth and the steps release at most, from all records or from parts."""
+    steps = estimator.n_steps or MOST_STEPS
+    afford = min(affordable_features(estimator.epsilon, cap_of(estimator)) / steps, MOST_VALUES)
+    values = max(2 * (1 + n_columns), int(afford))
+    return [Ask(1, 1), series_asks(estimator, n_columns, 0)[0], Ask(values, values, steps)]
 
 
 def ascend_step_by_step(

@@ -25,8 +25,16 @@ from knoll.estimator import Room, declared
 from knoll.modes.landscape import Landscape, choose_rung
 from knoll.modes.mode_seeking import check_chance, kept_peaks
 from knoll.modes.place import settle
-from knoll.modes.release import LADDER, MOST_ON_GRID, check_bandwidth, release_series, rungs, surroundings
-from knoll.privacy import PrivacyError
+from knoll.modes.release import (
+    LADDER,
+    MOST_ON_GRID,
+    check_bandwidth,
+    release_series,
+    rungs,
+    series_asks,
+    surroundings,
+)
+from knoll.privacy import Ask, PrivacyError
 from knoll.queries import Count
 
 COUNT_SHARE = 0.02  # buys the number of records, which decides how many local means there are
@@ -98,6 +106,11 @@ class ModeClustering(PrivateCenters):
         check_chance(self.chance)
         if self.labels not in (BASIN, NEAREST):
             raise PrivacyError(f"labels={self.labels!r} is neither {BASIN!r} nor {NEAREST!r}")
+
+    def _asks_for(self, n_columns: int, k: int | None) -> list[Ask]:
+        if n_columns <= MOST_ON_GRID:
+            return series_asks(self, n_columns, 0)
+        return [Ask(1, 1), *KMeans()._asks_for(n_columns, k and k * MOST_LOCAL)]
 
     def _search(self, room: Room, k: int | None, rng: np.random.RandomState) -> CellMeans:
         few = room.domain.n_columns <= MOST_ON_GRID

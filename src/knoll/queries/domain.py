@@ -16,7 +16,7 @@ from knoll.privacy.errors import BoundsError
 from knoll.queries.query import UNIT
 
 Floats = npt.NDArray[np.float64]
-_LARGEST_BOUND = 1e100
+_LARGEST_BOUND, _SMALLEST_WIDTH = 1e30, 1e-30  # fourth powers, and ratios of them, stay far inside what doubles hold
 
 HOW_TO_BOUND = (
     "Differential privacy needs to know how far a record can reach. Either give bounds that you know without looking "
@@ -83,7 +83,7 @@ class Box:
         for j, (low, high) in enumerate(zip(self.lower, self.upper, strict=True)):
             if not low < high:
                 raise BoundsError(f"bounds of column {self._name(j)}: lower {low:g} is not below upper {high:g}")
-            if not high / 2 - low / 2 > max(1e-100, 1e-12 * max(abs(low), abs(high))):
+            if not high / 2 - low / 2 > max(_SMALLEST_WIDTH, 1e-12 * max(abs(low), abs(high))):
                 raise BoundsError(
                     f"bounds of column {self._name(j)}: {low!r} and {high!r} are too close to compute with"
                 )
@@ -157,7 +157,7 @@ class Ball:
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", _floats("radius", [self.radius])[0])
         object.__setattr__(self, "middle", _floats("middle", self.middle))
-        if not self.radius > 1e-12 * max(1e-250, *map(abs, self.middle)):
+        if not self.radius > max(_SMALLEST_WIDTH, 1e-12 * max(map(abs, self.middle), default=0.0)):
             raise BoundsError(f"radius {self.radius:g} is not positive, or too small to compute with")
 
     @property

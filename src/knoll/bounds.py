@@ -22,7 +22,7 @@ _FINE_BINS = 256
 
 def bounds_asks(n_columns: int) -> list[Ask]:
     """Return what buying bounds releases."""
-    return [Ask(n_columns, n_columns * max(len(_GRID) + 1, _FINE_BINS), times=2)]
+    return [Ask.like(ColumnHistograms(np.tile(_GRID, (n_columns, 1))), 2, times=2, share=SHARE / 2)]
 
 
 def buy_bounds(curator: Curator, n_columns: int, names: tuple[str, ...] | None) -> Box:

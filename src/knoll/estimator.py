@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from knoll import progress
-from knoll.bounds import PRIVATE, bounds_asks, buy_bounds
+from knoll.bounds import PRIVATE, SHARE, bounds_asks, buy_bounds
 from knoll.privacy import Ask, Budget, Curator, DataError, PrivacyError, Record, Relation, User, open_ledger
 from knoll.privacy.errors import BoundsError
 from knoll.privacy.ledger import UNNAMED
@@ -163,7 +163,7 @@ def open_curator(
         estimator=type(estimator).__name__,
         asks=(
             *(bounds_asks(engine.n_columns) if private else ()),
-            *(estimator._asks(engine.n_columns) if asks is None else asks),
+            *(ask.within(1 - SHARE if private else 1.0) for ask in asks or estimator._asks(engine.n_columns)),
         ),
     )
     known = ("column names", *(() if private else ("bounds",)), *public)

@@ -16,8 +16,8 @@ import numpy as np
 
 from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.coreset import weighted_kmeans
-from knoll.cluster.grow import grow
-from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset
+from knoll.cluster.grow import grow, grow_ask
+from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset, means_ask
 from knoll.estimator import Room, declared
 from knoll.privacy import Ask
 from knoll.queries import Box, CellMoments, Nearest, Projected, SplitTree, random_projection
@@ -81,7 +81,7 @@ class Cubes(PrivateCenters):
 
     def _asks_for(self, n_columns: int, k: int) -> list[Ask]:
         depth = PAPER_DEPTH if self.preset == "paper" else self.max_depth
-        return [Ask(1, 2**depth, depth), Ask(1 + n_columns, k * (1 + n_columns))]
+        return [grow_ask(depth, COUNTS_SHARE), means_ask(n_columns, k, share=1 - COUNTS_SHARE)]
 
     def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
         curator, domain, scales = room.curator, room.domain, room.scales

@@ -16,7 +16,7 @@ from dataclasses import KW_ONLY
 import numpy as np
 
 from knoll.cluster.centers import PrivateCenters
-from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset, restart_unseen
+from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset, means_ask, restart_unseen
 from knoll.cluster.starts import packed_starts
 from knoll.estimator import Room, declared
 from knoll.privacy import Ask, PrivacyError
@@ -84,7 +84,8 @@ class FastLloyd(PrivateCenters):
             )
 
     def _asks_for(self, n_columns: int, k: int) -> list[Ask]:
-        return [Ask(1 + n_columns, k * (1 + n_columns), PAPER_STEPS if self.preset == "paper" else self.n_steps)]
+        steps = PAPER_STEPS if self.preset == "paper" else self.n_steps
+        return [means_ask(n_columns, k, steps, share=1 / steps)]
 
     def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
         curator, domain, scales = room.curator, room.domain, room.scales

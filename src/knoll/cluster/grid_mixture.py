@@ -32,7 +32,7 @@ SMOOTH = np.array([0.25, 0.5, 0.25])
 
 def grid_asks(n_columns: int) -> list[Ask]:
     """Return what the count and the grid release at most."""
-    return [Ask(1, 1), Ask(1, MOST_BINS**n_columns)]
+    return [Ask.like(Count(), share=COUNT_PART), Ask(1, MOST_BINS**n_columns)]
 
 
 def release_grid_mixture(room: Room, k: int, rng: np.random.RandomState, floor: np.ndarray) -> Subclusters:

@@ -31,7 +31,7 @@ from knoll.cluster.refine import (
     step_asks,
     synthetic_points,
 )
-from knoll.cluster.shape import effective, ellipsoid
+from knoll.cluster.shape import effective, ellipsoid, unit_frame
 from knoll.estimator import Room, declared
 from knoll.privacy import Ask, Curator, Shares
 from knoll.queries import Frame, Projected, ScatterMatrix, longest_record
@@ -91,8 +91,9 @@ class KMeans(PrivateCenters):
 
     _may_choose = True
 
-    def _asks_for(self, n_columns: int, k: int | None) -> list[Ask]:
-        return [*rotated_tree_asks(n_columns, k or GUESS), *step_asks(n_columns, k or choose.MOST)]
+    def _asks_for(self, n_columns: int, k: int | None, shares: KMeansShares = SHARES) -> list[Ask]:
+        tree = rotated_tree_asks(n_columns, k or GUESS, (shares.root, shares.axes, shares.tails, shares.tree))
+        return [*tree, *step_asks(n_columns, k or choose.MOST, shares.steps)]
 
     def _search(
         self, room: Room, k: int | None, rng: np.random.RandomState, shares: KMeansShares = SHARES
@@ -127,11 +128,14 @@ class KMeans(PrivateCenters):
         return CellMeans(room.domain.clip(at), stderr, found.counts, found.counts_stderr, found.seen)
 
 
-def rotated_tree_asks(n_columns: int, k: int) -> list[Ask]:
+def rotated_tree_asks(n_columns: int, k: int, shares: tuple[float, float, float, float]) -> list[Ask]:
     """Return what a tree for k clusters, and the axes before it, release at most."""
-    pairs = n_columns * (n_columns + 1) // 2
-    axes = [Ask(pairs, pairs)] if ROTATE_FROM <= n_columns <= MOST_ROTATED else []
-    return [*axes, *tree_asks(n_columns, k)]
+    root, axes, tails, tree = shares
+    asks = tree_asks(n_columns, k, (root, tails, tree))
+    if ROTATE_FROM <= n_columns <= MOST_ROTATED:
+        probe = ScatterMatrix(unit_frame(n_columns), np.zeros(n_columns), np.ones(n_columns), 1.0)
+        asks.append(Ask.like(probe, share=axes))
+    return asks
 
 
 @dataclass(frozen=True)

@@ -98,10 +98,16 @@ def most_levels(k: int) -> int:
     return MORE_LEVELS + math.ceil(math.log2(k)) if k > 1 else MORE_LEVELS
 
 
-def tree_asks(n_columns: int, k: int) -> list[Ask]:
-    """Return what the root and a tree for k clusters release at most: tails, and levels that may double every cell."""
-    cells = (2 * n_columns + 1) << most_levels(k)
-    return [shape_ask(n_columns, 1), shape_ask(n_columns, cells, 1 + most_levels(k))]
+def tree_asks(n_columns: int, k: int, shares: tuple[float, float, float]) -> list[Ask]:
+    """Return what root, tails and tree for k clusters release at most; levels may double every cell."""
+    root, tails, tree = shares
+    levels, cells = most_levels(k), (2 * n_columns + 1) << most_levels(k)
+    first = tree / float((LEVEL_GROWTH ** np.arange(levels)).sum())
+    return [
+        shape_ask(n_columns, 1, share=root),
+        shape_ask(n_columns, cells, share=tails),
+        shape_ask(n_columns, cells, levels, share=first),
+    ]
 
 
 def first_cells(tree: SplitTree, frame: Frame, root: Leaf) -> Leaf:

@@ -144,8 +144,10 @@ class MorseClustering(PrivateCenters):
             return grid_asks(n_columns)
         base = self._base()
         asks = list(base._asks_for(n_columns, sub))
-        form = "full" if n_columns <= MOST_FULL else "diag"
-        return [*asks, *density_asks(n_columns, sub, form)] if isinstance(base, PrivateCenters) else asks
+        if not isinstance(base, PrivateCenters):
+            return asks
+        asks += density_asks(n_columns, sub, "full" if n_columns <= MOST_FULL else "diag")
+        return [ask.within(DENSITY_SHARE) for ask in asks]  # half of the budget for each
 
     def _base(self) -> Any:
         base = KMeans() if self.base is None else clone(self.base)

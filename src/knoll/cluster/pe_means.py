@@ -28,7 +28,7 @@ import numpy as np
 
 from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.coreset import drawn_to, keep_top_mass, levy_flights, uniform_points, vote_means, weighted_kmeans
-from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset
+from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset, means_ask
 from knoll.cluster.moment_tree import Leaf, release_root
 from knoll.cluster.refine import (
     Centres,
@@ -120,11 +120,14 @@ class PEMeans(PrivateCenters):
         return self.projection or min(16, n_columns)
 
     def _asks_for(self, n_columns: int, k: int) -> list[Ask]:
-        most = k * (2 + max(MOST_VARIATIONS, MOST_CANDIDATES))
+        def votes(steps: int, share: float) -> Ask:
+            return Ask.like(Count(), k * (2 + MOST_CANDIDATES), steps, share=share / steps)
+
         if self.preset == "paper":
-            votes = Ask(1, most, self._paper_steps(min(self._dimensions(n_columns), n_columns)))
-            return [Ask(1, 1), votes, Ask(1 + n_columns, k * (1 + n_columns))]
-        return [shape_ask(n_columns, 1), Ask(1, most, MOST_VOTES), *step_asks(n_columns, k)]
+            steps = votes(self._paper_steps(min(self._dimensions(n_columns), n_columns)), 1 - COUNT_SHARE - LIFT_SHARE)
+            return [votes(1, COUNT_SHARE), steps, means_ask(n_columns, k, share=LIFT_SHARE)]
+        rest = step_asks(n_columns, k, 1 - FIRST_SHARE - VOTES_SHARE)
+        return [shape_ask(n_columns, 1, share=FIRST_SHARE), votes(MOST_VOTES, VOTES_SHARE), *rest]
 
     def _paper_steps(self, dimensions: int) -> int:
         return max(1, round(4 * dimensions**0.5 * min(max(1.0, self.epsilon), MOST_EPSILON)))

@@ -156,9 +156,10 @@ def refine(
     return CellMeans(centres.at, stderr, seen.count, np.full(len(seen.count), seen.count_sd), visible)
 
 
-def step_asks(n_columns: int, k: int) -> list[Ask]:
+def step_asks(n_columns: int, k: int, share: float) -> list[Ask]:
     """Return what the steps of k centres, and spare ones, release at most."""
-    return [shape_ask(n_columns, k + k // SPARE, MOST_STEPS)]
+    first = share / float((STEP_GROWTH ** np.arange(MOST_STEPS)).sum())
+    return [shape_ask(n_columns, k + k // SPARE, MOST_STEPS, share=first)]
 
 
 def averaged(count: np.ndarray, doubt: np.ndarray | float, seen: Shapes) -> tuple[np.ndarray, np.ndarray]:

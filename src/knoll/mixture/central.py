@@ -16,7 +16,7 @@ from dataclasses import KW_ONLY
 import numpy as np
 
 from knoll.cluster import choose
-from knoll.cluster.means import cell_means
+from knoll.cluster.means import cell_means, means_ask
 from knoll.cluster.starts import packed_starts
 from knoll.estimator import PrivateFit, Room, declared
 from knoll.mixture.base import PrivateMixture
@@ -109,12 +109,14 @@ class GaussianMixture(PrivateMixture, PrivateFit):
 
     def _asks_for(self, n_columns: int, k: int | None) -> list[Ask]:
         if k is not None and self.preset == "paper":
-            means = Ask(1 + n_columns, k * (1 + n_columns), PAPER_STEPS)
-            return [means, *moments_asks(n_columns, k, self.covariance_type)]
+            means = means_ask(n_columns, k, PAPER_STEPS, share=PAPER_KMEANS / PAPER_STEPS)
+            moments = moments_asks(n_columns, k, self.covariance_type)
+            return [means, *(ask.within(1 - PAPER_KMEANS) for ask in moments)]
         if n_columns == 1:
             return histogram_asks()
-        steps = moments_ask(n_columns, k or choose.MOST, self.covariance_type, soft=True, times=STEPS)
-        return [*start_asks(n_columns, k), steps]
+        start = [ask.within(START_SHARE) for ask in start_asks(n_columns, k)]
+        shape, rest = self.covariance_type, 1 - START_SHARE
+        return [*start, moments_ask(n_columns, k or choose.MOST, shape, soft=True, times=STEPS, share=rest)]
 
     def _search(self, room: Room, k: int | None, rng: np.random.RandomState, form: Form) -> None:
         self.histogram_, self.histogram_edges_ = np.empty(0), np.empty(0)

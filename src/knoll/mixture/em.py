@@ -57,8 +57,9 @@ class EMSteps(PrivateMixture, PrivateFit):
             raise PrivacyError(f'start={self.start!r} is not one of "tree", "packed"')
 
     def _asks_for(self, n_columns: int, k: int) -> list[Ask]:
-        start = start_asks(n_columns, k) if self.start == "tree" else []
-        return [*start, moments_ask(n_columns, k, self.covariance_type, soft=self._soft, times=self.n_steps)]
+        start = [ask.within(START_SHARE) for ask in start_asks(n_columns, k)] if self.start == "tree" else []
+        steps, rest = self.n_steps, 1 - START_SHARE
+        return [*start, moments_ask(n_columns, k, self.covariance_type, soft=self._soft, times=steps, share=rest)]
 
     def _search(self, room: Room, k: int, rng: np.random.RandomState, form: Form) -> None:
         curator, domain = room.curator, room.domain

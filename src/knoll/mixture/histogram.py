@@ -48,7 +48,7 @@ class Histogram:
 
 def histogram_asks() -> list[Ask]:
     """Return what `release_histogram` releases at most."""
-    return [shape_ask(1, 1), Ask(1, MOST + 2)]
+    return [shape_ask(1, 1, share=ROOT_SHARE), Ask(1, MOST + 2)]
 
 
 def release_histogram(room: Room, k: int | None) -> Histogram:

@@ -26,13 +26,15 @@ NARROWER, MARGIN = 0.1, 0.25  # least factor of one round; cells are taken too w
 
 def moments_asks(n_columns: int, k: int, covariance_type: str) -> list[Ask]:
     """Return what `moments_of_cells` releases."""
-    return [shape_ask(n_columns, k, len(SHAPES_SHARES)), moments_ask(n_columns, k, covariance_type, soft=False)]
+    shapes = shape_ask(n_columns, k, len(SHAPES_SHARES), share=min(SHAPES_SHARES))
+    return [shapes, moments_ask(n_columns, k, covariance_type, soft=False, share=1 - sum(SHAPES_SHARES))]
 
 
 def density_asks(n_columns: int, k: int, covariance_type: str) -> list[Ask]:
     """Return what `density_from_cells` releases."""
-    steps = moments_ask(n_columns, k, covariance_type, soft=True, times=STEPS)
-    return [shape_ask(n_columns, k, len(SHAPES_SHARES)), steps]
+    shapes = shape_ask(n_columns, k, len(SHAPES_SHARES), share=min(SHAPES_SHARES))
+    rest = 1 - sum(SHAPES_SHARES)
+    return [shapes, moments_ask(n_columns, k, covariance_type, soft=True, times=STEPS, share=rest)]
 
 
 def moments_of_cells(

@@ -46,7 +46,8 @@ class Start:
 
 def start_asks(n_columns: int, k: int | None) -> list[Ask]:
     """Return what `start_from_tree` releases at most."""
-    return rotated_tree_asks(n_columns, FINER * (k or GUESS))
+    s = StartShares()
+    return rotated_tree_asks(n_columns, FINER * (k or GUESS), (s.root, s.axes, s.tails, s.tree))
 
 
 def start_from_tree(room: Room, share: float, k: int | None, rng: np.random.RandomState, form: Form) -> Start:

@@ -25,10 +25,19 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.special import ndtri
 from scipy.stats import qmc
 
-from knoll.modes.release import LADDER, PRIVATE, Surroundings, affordable_features, cap_of, rungs, series_asks
+from knoll.modes.release import (
+    LADDER,
+    PRIVATE,
+    SCALE_SHARE,
+    Surroundings,
+    affordable_features,
+    cap_of,
+    rungs,
+    series_asks,
+)
 from knoll.modes.series import FeatureSeries
 from knoll.privacy import Ask, Curator
-from knoll.queries import Count, KernelSteps
+from knoll.queries import Box, Count, KernelSteps
 
 STARTS = 64
 COUNT_SHARE = 0.05
@@ -106,7 +115,11 @@ def step_asks(estimator: Any, n_columns: int) -> list[Ask]:
     steps = estimator.n_steps or MOST_STEPS
     afford = min(affordable_features(estimator.epsilon, cap_of(estimator)) / steps, MOST_VALUES)
     values = max(2 * (1 + n_columns), int(afford))
-    return [Ask(1, 1), series_asks(estimator, n_columns, 0)[0], Ask(values, values, steps)]
+    kernel = KernelSteps(Box((-1.0,) * n_columns, (1.0,) * n_columns), np.zeros((1, n_columns)), np.ones(n_columns))
+    bound = kernel.bound(2) * values**0.5, kernel.bound(2)
+    rest = (1 - COUNT_SHARE) * (1 - SCALE_SHARE) / (1 if estimator.mini_batches else steps)
+    counted, bought = Ask.like(Count(), share=COUNT_SHARE), series_asks(estimator, n_columns, 0)[0]
+    return [counted, bought.within(1 - COUNT_SHARE), Ask(values, values, steps, share=rest, bound=bound)]
 
 
 def ascend_step_by_step(

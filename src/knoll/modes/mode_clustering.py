@@ -42,6 +42,7 @@ PER_LOCAL = 35.0  # records over noise and the root of the dimensions, for each 
 MOST_LOCAL = 8  # local means to a cluster
 FAINT = 4.0  # below so many of those records a cluster, axes that are not noise are worth more than steps
 FAINT_SHARES = KMeansShares(axes=0.3, steps=0.3)
+LEAST_SHARES = KMeansShares(steps=0.3)  # of both kinds
 MESH = {1: 256, 2: 40, 3: 14}  # local points along each column, in few columns
 BASIN, NEAREST = "basin", "nearest"
 
@@ -110,7 +111,8 @@ class ModeClustering(PrivateCenters):
     def _asks_for(self, n_columns: int, k: int | None) -> list[Ask]:
         if n_columns <= MOST_ON_GRID:
             return series_asks(self, n_columns, 0)
-        return [Ask(1, 1), *KMeans()._asks_for(n_columns, k and k * MOST_LOCAL)]
+        local = KMeans()._asks_for(n_columns, k and k * MOST_LOCAL, LEAST_SHARES)
+        return [Ask.like(Count(), share=COUNT_SHARE), *(ask.within(1 - COUNT_SHARE) for ask in local)]
 
     def _search(self, room: Room, k: int | None, rng: np.random.RandomState) -> CellMeans:
         few = room.domain.n_columns <= MOST_ON_GRID

@@ -14,7 +14,7 @@ from scipy.stats import chi
 
 from knoll.modes.series import FeatureSeries, GridSeries, Series, spectrum
 from knoll.privacy import Ask, Curator, PrivacyError
-from knoll.queries import Ball, ColumnHistograms, FourierFeatures, FourierGrid, Lattice, LatticeCounts, Projected
+from knoll.queries import Ball, Box, ColumnHistograms, FourierFeatures, FourierGrid, Lattice, LatticeCounts, Projected
 
 LADDER, PRIVATE = "ladder", "private"
 SCALE_SHARE = 0.1
@@ -117,13 +117,17 @@ def bought_bandwidth(curator: Curator, around: Surroundings) -> np.ndarray:
 
 def series_asks(estimator: Any, n_columns: int, n_features: int) -> list[Ask]:
     """Return what buying a bandwidth and `release_series` release at most."""
+    bought = Ask.like(ColumnHistograms(np.zeros((n_columns, _BINS - 1))), share=SCALE_SHARE)
     most = affordable_features(estimator.epsilon, cap_of(estimator))
     if n_columns > MOST_ON_GRID:
-        most = 1 + max(_MOST_RUNGS * 2, min(n_features, most))
-    elif estimator.delta == 0:
-        return [Ask(n_columns, n_columns * _BINS), Ask(1, 2 ** (20 + n_columns))]
-    most = max(most, 5**MOST_ON_GRID)
-    return [Ask(n_columns, n_columns * _BINS), Ask(most, most)]
+        m = max(_MOST_RUNGS, min(n_features, most) // 2)
+        probe = FourierFeatures(Box((-1.0,) * n_columns, (1.0,) * n_columns), np.zeros((m, n_columns)))
+        return [bought, Ask.like(probe, share=1 - SCALE_SHARE)]
+    if estimator.delta == 0:
+        return [bought, Ask(1, 2 ** (20 + n_columns))]
+    most = max(most, 5**n_columns)
+    longest = FourierGrid.longest(n_columns, most)
+    return [bought, Ask(most, most, share=1 - SCALE_SHARE, bound=(0.0, longest))]
 
 
 def cap_of(estimator: Any) -> int:

@@ -5,7 +5,7 @@ itself: `check_query` before anything is summed or recorded, `bounded_total` at 
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -51,11 +51,28 @@ class Ask:
         Coordinates of one total.
     times : int
         Number of such releases.
+    share : float
+        Least share of the budget that one of them gets.
+    bound : (float, float)
+        Largest l1 and l2 norm of one record's weighted contribution; 0 if the first release of a fit tells.
     """
 
     touched: int
     size: int
     times: int = 1
+    _: KW_ONLY
+    share: float = 1.0
+    bound: tuple[float, float] = (0.0, 0.0)
+
+    @classmethod
+    def like(cls, query: Any, cells: int = 1, times: int = 1, *, share: float) -> "Ask":
+        """Return what asking a query with so many times its cells asks."""
+        bound = float(query.bound(1)), float(query.bound(2))
+        return cls(query.touched, cells * math.prod(query.shape), times, share=share, bound=bound)
+
+    def within(self, share: float) -> "Ask":
+        """Return the same with a part of the budget."""
+        return replace(self, share=self.share * share)
 
 
 def check_query(query: Answerable) -> None:

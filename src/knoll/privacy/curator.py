@@ -133,6 +133,7 @@ class Curator:
     def _begun(self) -> int:
         if self._fit is None:
             charge = self._foreseen_charge()
+            self._check_foreseen_scales()
             whole = Cost(self._budget.ratio(1.0 + _ROUNDING) ** 2) if self._budget.delta else self._budget.cost(1.0)
             if (whole + charge).epsilon_at(self._budget.delta) > self._budget.epsilon:
                 raise PrivacyError(self._too_small)
@@ -145,6 +146,20 @@ class Curator:
         ratio = self._budget.ratio(1.0)
         charges = [charge(self._budget.law, self._moved(ask.touched, ask.size), ratio) for ask in self._asks]
         return sum((Cost(0.0, a.times * e, a.times * d) for a, (e, d) in zip(self._asks, charges, strict=True)), Cost())
+
+    def _check_foreseen_scales(self) -> None:
+        """Refuse a fit that would come to a release with more noise than sums hold; two contributions differ by 2."""
+        pairs = 2.0 if self._relation is Relation.REPLACE_ONE else 1.0
+        for ask in self._asks:
+            most = pairs * self._unit.cap * ask.bound[self._budget.norm - 1] * (1.0 + 2.0**-40)
+            self._check_scale("a release of this fit", most / self._budget.ratio(min(ask.share, 1.0)))
+
+    def _check_scale(self, name: str, scale: float) -> None:
+        if scale > MAX_SCALE:
+            raise PrivacyError(
+                f"{name} at its share of {self._budget} needs more noise than 64-bit sums hold; raise epsilon or "
+                "the share, or lower the cap per user"
+            )
 
     def _moved(self, touched: int, size: int) -> int:
         """Coordinates of a total that differ between neighbours, if one record touches so many: at most all, twice."""
@@ -277,11 +292,7 @@ class Curator:
         """Return the entry of a release of one query, or of one by each part; the noise is charged for every part."""
         budget = self._budget
         sensitivity, scale = self._scale(query, share)
-        if scale > MAX_SCALE:
-            raise PrivacyError(
-                f"{query.name!r} at this share of {budget} needs more noise than 64-bit sums hold; raise epsilon or "
-                "the share, or lower the cap per user"
-            )
+        self._check_scale(repr(query.name), scale)
         if self._rows.row_limit > 2**62 // query.largest:
             raise PrivacyError(f"{query.name!r} cannot sum more than {2**62 // query.largest} rows without overflow")
         ratio = sensitivity / scale

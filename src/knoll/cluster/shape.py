@@ -90,7 +90,8 @@ class Asking:
 
     def noise(self, curator: Curator, frame: Frame, share: float) -> float:
         """Standard error of a unit displacement's noise at a share, before anything is released."""
-        return float(curator.stderr(_probe(frame, self.count, self.squares), share)[0, 1])
+        probe = _probe(unit_frame(frame.n_columns), self.count, self.squares)  # whatever the bounds' size
+        return float(curator.stderr(probe, share)[0, 1])
 
     def ask(
         self,

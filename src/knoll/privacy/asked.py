@@ -17,7 +17,7 @@ from knoll.privacy.relation import Relation
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-_DEPTH = 3  # of objects within a query that are looked into: a query, its cells, their domain
+_DEPTH = 2  # of objects of ours within a query that are looked into: its cells, their domain
 
 
 class Answerable(Protocol):
@@ -90,7 +90,7 @@ def check_query(query: Answerable) -> None:
         wrong = "its weights are not positive integers in its shape"
     elif step.dtype.kind != "f" or not _fits(step, shape) or not (np.isfinite(step) & (step > 0)).all():
         wrong = "its steps are not positive, finite numbers in its shape"
-    elif _holds_nan(query, _DEPTH):
+    elif any(_holds_nan(part, _DEPTH) for part in vars(query).values()):
         wrong = "it was made with numbers that are none (NaN)"
     if wrong:
         raise PrivacyError(

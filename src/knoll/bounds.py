@@ -8,7 +8,7 @@ from none. Everything is post-processing of the two releases.
 
 import numpy as np
 
-from knoll.privacy import Curator, Released
+from knoll.privacy import Ask, Curator, Released
 from knoll.queries import Box, ColumnHistograms
 
 PRIVATE = "private"
@@ -18,6 +18,11 @@ SHARE = 0.1
 _POWERS = np.exp2(np.arange(-20, 51))
 _GRID = np.concatenate([-_POWERS[::-1], _POWERS])
 _FINE_BINS = 256
+
+
+def bounds_asks(n_columns: int) -> list[Ask]:
+    """Return what buying bounds releases."""
+    return [Ask.like(ColumnHistograms(np.tile(_GRID, (n_columns, 1))), 2, times=2, share=SHARE / 2)]
 
 
 def buy_bounds(curator: Curator, n_columns: int, names: tuple[str, ...] | None) -> Box:

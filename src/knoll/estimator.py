@@ -5,7 +5,7 @@ An estimator is handed a curator, a public domain and scales; never a row.
 
 import copy
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self, dataclass_transform
@@ -15,10 +15,10 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
 from knoll import progress
-from knoll.bounds import PRIVATE, buy_bounds
+from knoll.bounds import PRIVATE, SHARE, bounds_asks, buy_bounds
 from knoll.engines.decode import frame_to_doubles, is_frame, plain_to_doubles, refuse_dates
 from knoll.engines.engine import REFUSED
-from knoll.privacy import Budget, Curator, DataError, PrivacyError, Record, Relation, User, open_ledger
+from knoll.privacy import Ask, Budget, Curator, DataError, PrivacyError, Record, Relation, User, open_ledger
 from knoll.privacy.errors import BoundsError
 from knoll.privacy.ledger import UNNAMED
 from knoll.queries import Ball, Box, domain_from
@@ -119,6 +119,10 @@ class PrivateFit:
         """Refuse bad parameters of the method's own, before any data is looked at."""
         raise NotImplementedError
 
+    def _asks(self, n_columns: int) -> Sequence[Ask]:
+        """Return what a fit releases at most, from public facts alone: its cost is planned before it begins."""
+        raise NotImplementedError
+
     def _fit(self, room: "Room", rng: np.random.RandomState) -> None:
         """Ask through the door, and publish what follows from the answers."""
         raise NotImplementedError
@@ -140,7 +144,12 @@ class Room:
 
 @contextmanager
 def open_curator(
-    estimator: Any, X: Any, *, response: Any = None, public: tuple[str, ...] = ("the parameters",)
+    estimator: Any,
+    X: Any,
+    *,
+    response: Any = None,
+    public: tuple[str, ...] = ("the parameters",),
+    asks: Sequence[Ask] | None = None,
 ) -> Iterator[Room]:
     """Validate parameters and data, and put the data behind a curator for the length of a fit.
 
@@ -156,6 +165,8 @@ def open_curator(
         A last column.
     public : tuple of str
         What the estimator takes as public besides bounds and columns.
+    asks : sequence of Ask, optional
+        What is released at most; by default what a fit of the estimator says.
     """
     budget = Budget(estimator.epsilon, estimator.delta)
     relation = Relation.parse(estimator.relation)
@@ -174,6 +185,10 @@ def open_curator(
         ledger=open_ledger(estimator.ledger),
         dataset=dataset,
         estimator=type(estimator).__name__,
+        asks=(
+            *(bounds_asks(engine.n_columns) if private else ()),
+            *(ask.within(1 - SHARE if private else 1.0) for ask in asks or estimator._asks(engine.n_columns)),
+        ),
     )
     known = ("column names", *(() if private else ("bounds",)), *public)
     counted = () if relation is Relation.ADD_REMOVE else ("the number of records",)

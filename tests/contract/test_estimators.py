@@ -100,7 +100,7 @@ def test_noise_is_that_of_the_declared_relation_and_unit(name, relation):
     plain = make_estimator(name, 2, relation=str(relation)).fit(X[:, :2]).privacy_
     capped = make_estimator(name, 2, relation=str(relation), unit=knoll.User(2, 3)).fit(X).privacy_
     assert {entry.relation for entry in plain.releases} == {str(relation)} == {plain.relation}
-    assert all(entry.unit == "user (at most 3 records each)" for entry in capped.releases)
+    assert all(entry.unit == "user (column 2, at most 3 records each)" for entry in capped.releases)
     first, shared = plain.releases[0], capped.releases[0]
     assert shared.sensitivity == pytest.approx(3 * first.sensitivity)
     assert first.scale == pytest.approx(first.sensitivity / first.cost.mu_squared**0.5)

@@ -120,7 +120,7 @@ def test_killed_inside_a_transaction_the_ledger_recovers(tmp_path):
     def work():
         db = sqlite3.connect(path, isolation_level=None)
         db.execute("BEGIN IMMEDIATE")
-        db.execute("DELETE FROM releases")
+        db.execute("DELETE FROM log")
         os.kill(os.getpid(), signal.SIGKILL)
 
     assert in_child(work) == -signal.SIGKILL
@@ -305,11 +305,12 @@ def test_a_damaged_ledger_is_refused_or_unharmed_and_never_reset(tmp_path):
 @pytest.mark.parametrize(
     "change",
     [
-        "DELETE FROM releases WHERE id = 2",
-        "UPDATE releases SET mu_squared = 0 WHERE id = 3",
-        "UPDATE releases SET dataset = 'elsewhere' WHERE id = 1",
-        "UPDATE caps SET epsilon = 50",
-        "UPDATE releases SET id = id + 1 WHERE id = (SELECT MAX(id) FROM releases)",
+        "DELETE FROM log WHERE number = 5",
+        "DELETE FROM log WHERE number = (SELECT MAX(number) FROM log)",
+        """UPDATE log SET body = replace(body, '"epsilon": 1.0', '"epsilon": 9.0') WHERE event = 'cap'""",
+        """UPDATE log SET body = replace(body, '"dataset": "d"', '"dataset": "e"') WHERE event = 'release'""",
+        "UPDATE log SET number = number + 1 WHERE number = (SELECT MAX(number) FROM log)",
+        "UPDATE head SET number = number - 1",
     ],
 )
 def test_an_entry_that_was_changed_or_lost_is_noticed_when_the_next_fit_begins(tmp_path, change):

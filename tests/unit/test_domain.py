@@ -68,18 +68,18 @@ def test_bad_balls_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("lower", "upper"), [(-1e80, 1e80), (-1e100, 1e100), (0, 1e-99), (-1e-51, 1e-51), (0, 1.1e50), (1e50, 1.1e50)]
+    ("lower", "upper"), [(-1e80, 1e80), (-1e100, 1e100), (0, 1e-99), (-1e-31, 1e-31), (0, 1.1e30), (1e30, 1.1e30)]
 )
 def test_bounds_whose_squares_cannot_be_computed_with_are_refused(lower, upper):
-    with pytest.raises(BoundsError, match="at most 1e\\+50 in size|too close to compute with"):
+    with pytest.raises(BoundsError, match="at most 1e\\+30 in size|too close to compute with"):
         Box((lower,), (upper,))
     with pytest.raises(BoundsError):
         Ball((upper - lower) / 2, (lower + (upper - lower) / 2,))
 
 
 def test_a_ball_that_reaches_beyond_the_largest_bound_is_refused_at_once():
-    with pytest.raises(BoundsError, match="at most 1e\\+50 in size"):
-        Ball(6e49, (6e49,))
+    with pytest.raises(BoundsError, match="at most 1e\\+30 in size"):
+        Ball(6e29, (6e29,))
 
 
 BOX = Box((-1.0, -1.0), (1.0, 1.0))

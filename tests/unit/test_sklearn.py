@@ -83,7 +83,7 @@ def test_user_column_is_taken_off_a_frame(blobs, frame):
     with zero_noise():
         model = knoll.Lloyd(3, bounds=BOUNDS, unit=knoll.User("who", 2)).fit(table)
     assert model.cluster_sizes_.sum() == 1800
-    assert "user (at most 2 records each)" in str(model.privacy_)
+    assert "user (column 'who', at most 2 records each)" in str(model.privacy_)
 
 
 def test_user_column_of_an_array(blobs):

@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from knoll.privacy.errors import PrivacyError
-from knoll.privacy.ledger import Line
+from knoll.privacy.book import Line
 
 _PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None), type(Ellipsis)})
 _REDUCED: tuple[Any, Any] = (object.__reduce_ex__, object.__reduce__)

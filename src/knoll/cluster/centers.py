@@ -1,5 +1,6 @@
 """What every clusterer with centres shares: what it publishes, and what a fitted model can do."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from knoll.cluster.means import MOST_CLUSTERS, CellMeans, check_count
 from knoll.estimator import PrivateFit, Room, check_rows, label_rows, open_curator
+from knoll.privacy import Ask
 
 CENTERS = """cluster_centers_ : array of shape (n_clusters, n_features)
         Released centres.
@@ -42,6 +44,13 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
         """Return the number of clusters, or None to choose it."""
         choosing = self.n_clusters is None and self._may_choose
         return None if choosing else check_count("n_clusters", self.n_clusters, MOST_CLUSTERS)
+
+    def _asks(self, n_columns: int) -> Sequence[Ask]:
+        return self._asks_for(n_columns, self._n_clusters())
+
+    def _asks_for(self, n_columns: int, k: Any) -> Sequence[Ask]:
+        """Return what a search for k centres releases at most, from public facts alone."""
+        raise NotImplementedError
 
     def _fit(self, room: Room, rng: np.random.RandomState) -> None:
         means = self._search(room, self._n_clusters(), rng)
@@ -120,7 +129,7 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         from knoll.mixture.base import check_shape
         from knoll.mixture.moments import Form
-        from knoll.mixture.of_cells import moments_of_cells
+        from knoll.mixture.of_cells import moments_asks, moments_of_cells
 
         check_is_fitted(self)
         floor = check_shape(covariance_type, covariance_floor)
@@ -129,7 +138,8 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
             epsilon=self.epsilon if epsilon is None else epsilon,
             delta=self.delta if delta is None else delta,
         )
-        with open_curator(again, X, public=("the parameters", "the centres")) as room:
+        asks = moments_asks(self.n_features_in_, len(self.cluster_centers_), covariance_type)
+        with open_curator(again, X, public=("the parameters", "the centres"), asks=asks) as room:
             form = Form.of(covariance_type, floor, room.domain, self.scales_)
             norm = 2 if again.delta > 0 else 1
             belief = moments_of_cells(room.curator, 1.0, room.domain, self.cluster_centers_, form, norm)

@@ -16,9 +16,10 @@ import numpy as np
 
 from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.coreset import weighted_kmeans
-from knoll.cluster.grow import grow
-from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset
+from knoll.cluster.grow import grow, grow_ask
+from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset, means_ask
 from knoll.estimator import Room, declared
+from knoll.privacy import Ask
 from knoll.queries import Box, CellMoments, Nearest, Projected, SplitTree, random_projection
 from knoll.queries.query import UNIT
 
@@ -79,6 +80,10 @@ class Cubes(PrivateCenters):
         check_count("max_depth", self.max_depth, 200)
         if self.projection is not None:
             check_count("projection", self.projection, 10_000)
+
+    def _asks_for(self, n_columns: int, k: int) -> list[Ask]:
+        depth = PAPER_DEPTH if self.preset == "paper" else self.max_depth
+        return [grow_ask(depth, COUNTS_SHARE), means_ask(n_columns, k, share=1 - COUNTS_SHARE)]
 
     def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
         curator, domain, scales = room.curator, room.domain, room.scales

@@ -16,10 +16,10 @@ from dataclasses import KW_ONLY
 import numpy as np
 
 from knoll.cluster.centers import PrivateCenters
-from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset, restart_unseen
+from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset, means_ask, restart_unseen
 from knoll.cluster.starts import packed_starts
 from knoll.estimator import Room, declared
-from knoll.privacy import PrivacyError
+from knoll.privacy import Ask, PrivacyError
 from knoll.queries import CellDisplacements, Nearest, longest_record
 
 PAPER_STEPS, PAPER_CLIP = 6, 0.8
@@ -83,6 +83,10 @@ class FastLloyd(PrivateCenters):
             raise PrivacyError(
                 f"clip={self.clip!r} must be a positive fraction of the cells' radius; 0.8 is the default"
             )
+
+    def _asks_for(self, n_columns: int, k: int) -> list[Ask]:
+        steps = PAPER_STEPS if self.preset == "paper" else self.n_steps
+        return [means_ask(n_columns, k, steps, share=1 / steps)]
 
     def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
         curator, domain, scales = room.curator, room.domain, room.scales

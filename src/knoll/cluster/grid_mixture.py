@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 from knoll.cluster.subclusters import Subclusters
 from knoll.estimator import Room
 from knoll.mixture.mixture import Mixture
+from knoll.privacy import Ask
 from knoll.queries import Ball, Count, GridHistogram
 
 MOST_COLUMNS = 2
@@ -27,6 +28,11 @@ FEWEST_BINS, MOST_BINS = 6, 96  # along a column
 STEPS = 25
 PRIOR = 0.05  # of an average component's records, at the mean covariance
 SMOOTH = np.array([0.25, 0.5, 0.25])
+
+
+def grid_asks(n_columns: int) -> list[Ask]:
+    """Return what the count and the grid release at most."""
+    return [Ask.like(Count(), share=COUNT_PART), Ask(1, MOST_BINS**n_columns)]
 
 
 def release_grid_mixture(room: Room, k: int, rng: np.random.RandomState, floor: np.ndarray) -> Subclusters:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knoll.privacy import Curator
+from knoll.privacy import Ask, Curator
 from knoll.queries import SplitTree, TreeCounts
+from knoll.queries.query import COUNT_WEIGHT
 
 SPLIT_NOISE = 8.0
 """A node is split if its released count exceeds this many standard errors of a count."""
@@ -19,6 +20,12 @@ class Leaves:
     nodes: list[int]
     counts: np.ndarray
     stderr: float
+
+
+def grow_ask(levels: int, share: float) -> Ask:
+    """Return what growing a tree releases."""
+    bound = (float(COUNT_WEIGHT), float(COUNT_WEIGHT))
+    return Ask(1, 2**levels, levels, share=share / levels, bound=bound)
 
 
 def grow(

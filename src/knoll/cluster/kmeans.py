@@ -16,10 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from knoll.cluster import choose
 from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.choose import GUESS, Choice, choose_k
 from knoll.cluster.means import CellMeans
-from knoll.cluster.moment_tree import Leaf, grow, release_root
+from knoll.cluster.moment_tree import Leaf, grow, release_root, tree_asks
 from knoll.cluster.refine import (
     Centres,
     affordable_steps,
@@ -27,11 +28,12 @@ from knoll.cluster.refine import (
     solve,
     spare_centres,
     star,
+    step_asks,
     synthetic_points,
 )
-from knoll.cluster.shape import effective, ellipsoid
+from knoll.cluster.shape import effective, ellipsoid, unit_frame
 from knoll.estimator import Room, declared
-from knoll.privacy import Curator, Shares
+from knoll.privacy import Ask, Curator, Shares
 from knoll.queries import Frame, Projected, ScatterMatrix, longest_record
 
 ROTATE_FROM, MOST_AXES = 12, 12  # rotate if the bounds have so many effective dimensions; axes kept for the search
@@ -86,6 +88,10 @@ class KMeans(PrivateCenters):
 
     _may_choose = True
 
+    def _asks_for(self, n_columns: int, k: int | None, shares: KMeansShares = SHARES) -> list[Ask]:
+        tree = rotated_tree_asks(n_columns, k or GUESS, (shares.root, shares.axes, shares.tails, shares.tree))
+        return [*tree, *step_asks(n_columns, k or choose.MOST, shares.steps)]
+
     def _search(
         self, room: Room, k: int | None, rng: np.random.RandomState, shares: KMeansShares = SHARES
     ) -> CellMeans:
@@ -117,6 +123,16 @@ class KMeans(PrivateCenters):
                 stderr = np.sqrt(np.square(found.stderr) @ np.square(rotation.axes)) * room.scales
             stderr[~found.seen] = np.inf
         return CellMeans(room.domain.clip(at), stderr, found.counts, found.counts_stderr, found.seen)
+
+
+def rotated_tree_asks(n_columns: int, k: int, shares: tuple[float, float, float, float]) -> list[Ask]:
+    """Return what a tree for k clusters, and the axes before it, release at most."""
+    root, axes, tails, tree = shares
+    asks = tree_asks(n_columns, k, (root, tails, tree))
+    if ROTATE_FROM <= n_columns <= MOST_ROTATED:
+        probe = ScatterMatrix(unit_frame(n_columns), np.zeros(n_columns), np.ones(n_columns), 1.0)
+        asks.append(Ask.like(probe, share=axes))
+    return asks
 
 
 @dataclass(frozen=True)

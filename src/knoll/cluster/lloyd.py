@@ -15,9 +15,10 @@ from dataclasses import KW_ONLY
 import numpy as np
 
 from knoll.cluster.centers import PrivateCenters
-from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset, restart_unseen
+from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset, means_ask, restart_unseen
 from knoll.cluster.starts import packed_starts
 from knoll.estimator import Room, declared
+from knoll.privacy import Ask
 from knoll.queries import CellMoments, Nearest
 
 PAPER_STEPS = 5
@@ -77,6 +78,10 @@ class Lloyd(PrivateCenters):
         super()._check_parameters()
         check_preset(self.preset)
         check_count("n_steps", self.n_steps, 1000)
+
+    def _asks_for(self, n_columns: int, k: int) -> list[Ask]:
+        steps = PAPER_STEPS if self.preset == "paper" else self.n_steps
+        return [means_ask(n_columns, k, steps, share=1 / steps)]
 
     def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
         curator, domain, scales, paper = room.curator, room.domain, room.scales, self.preset == "paper"

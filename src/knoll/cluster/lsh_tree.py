@@ -16,9 +16,10 @@ import numpy as np
 
 from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.coreset import weighted_kmeans
-from knoll.cluster.grow import grow
-from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset
+from knoll.cluster.grow import grow, grow_ask
+from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset, means_ask
 from knoll.estimator import Room, declared
+from knoll.privacy import Ask
 from knoll.queries import CellMoments, SplitTree, random_hyperplanes
 
 PAPER_DEPTH = 20
@@ -73,6 +74,10 @@ class LSHTree(PrivateCenters):
         super()._check_parameters()
         check_preset(self.preset)
         check_count("max_depth", self.max_depth, 64)
+
+    def _asks_for(self, n_columns: int, k: int) -> list[Ask]:
+        depth = PAPER_DEPTH if self.preset == "paper" else self.max_depth
+        return [grow_ask(depth, COUNTS_SHARE), means_ask(n_columns, 2**depth, share=1 - COUNTS_SHARE)]
 
     def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
         curator, domain, scales = room.curator, room.domain, room.scales

@@ -7,10 +7,16 @@ from typing import Any, Self
 import numpy as np
 from sklearn.metrics import pairwise_distances
 
-from knoll.privacy import PrivacyError, Released
-from knoll.queries import Ball, Box
+from knoll.privacy import Ask, PrivacyError, Released
+from knoll.queries import Ball, Box, CellMoments, Nearest
 
 MOST_CLUSTERS = 100_000
+
+
+def means_ask(n_columns: int, cells: int, times: int = 1, *, share: float) -> Ask:
+    """Return what releasing counts and sums of so many cells asks; a cube's weights are the largest."""
+    cube = Box((-1.0,) * n_columns, (1.0,) * n_columns)
+    return Ask.like(CellMoments(Nearest(np.zeros((1, n_columns)), cube)), cells, times, share=share)
 
 
 @dataclass(frozen=True)

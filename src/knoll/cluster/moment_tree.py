@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from knoll.cluster.shape import Asking, Shapes, ellipsoid
-from knoll.privacy import Curator
+from knoll.cluster.shape import Asking, Shapes, ellipsoid, shape_ask
+from knoll.privacy import Ask, Curator
 from knoll.queries import Frame, SplitTree
 
 ROOT = Asking("shape of everything", count=1.0, squares=0.7, bias=0.0)
@@ -81,7 +81,7 @@ def grow(curator: Curator, frame: Frame, root: Leaf, k: int, shares: tuple[float
         tree_share += tails_share
     unit = TREE.noise(curator, frame, tree_share)
     depth = round(math.log2(max(root.count[0] * 1.5 / unit / 8, 1.0))) + 2
-    depth = int(np.clip(depth, 1, MORE_LEVELS + math.ceil(math.log2(k)) if k > 1 else MORE_LEVELS))
+    depth = int(np.clip(depth, 1, most_levels(k)))
     levels = LEVEL_GROWTH ** np.arange(depth)
     for share in (levels * (tree_share / levels.sum())).tolist():
         next_sd = TREE.noise(curator, frame, share) / TREE.count
@@ -91,6 +91,23 @@ def grow(curator: Curator, frame: Frame, root: Leaf, k: int, shares: tuple[float
         cells = cells.take(~chosen).join(*halve(tree, frame, parents))
         cells = observe(curator, share, tree, frame, cells, parents)
     return cells
+
+
+def most_levels(k: int) -> int:
+    """Return how many levels a tree for k clusters has at most."""
+    return MORE_LEVELS + math.ceil(math.log2(k)) if k > 1 else MORE_LEVELS
+
+
+def tree_asks(n_columns: int, k: int, shares: tuple[float, float, float]) -> list[Ask]:
+    """Return what root, tails and tree for k clusters release at most; levels may double every cell."""
+    root, tails, tree = shares
+    levels, cells = most_levels(k), (2 * n_columns + 1) << most_levels(k)
+    first = tree / float((LEVEL_GROWTH ** np.arange(levels)).sum())
+    return [
+        shape_ask(n_columns, 1, share=root),
+        shape_ask(n_columns, cells, share=tails),
+        shape_ask(n_columns, cells, levels, share=first),
+    ]
 
 
 def first_cells(tree: SplitTree, frame: Frame, root: Leaf) -> Leaf:

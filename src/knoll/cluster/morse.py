@@ -16,18 +16,18 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from knoll.cluster.centers import PrivateCenters
-from knoll.cluster.grid_mixture import MOST_COLUMNS, release_grid_mixture
+from knoll.cluster.grid_mixture import MOST_COLUMNS, grid_asks, release_grid_mixture
 from knoll.cluster.kmeans import KMeans
 from knoll.cluster.means import MOST_CLUSTERS, CellMeans, check_count
 from knoll.cluster.subclusters import Subclusters
 from knoll.estimator import PrivateFit, Room, check_rows, declared
 from knoll.mixture.mixture import Mixture
 from knoll.mixture.moments import Form
-from knoll.mixture.of_cells import density_from_cells
+from knoll.mixture.of_cells import density_asks, density_from_cells
 from knoll.morse import Landscape, agreement, choose_cut, clusters_of, confidence, landscape
 from knoll.morse.field import Field
 from knoll.morse.flow import basins
-from knoll.privacy import PrivacyError
+from knoll.privacy import Ask, PrivacyError
 
 DENSITY_SHARE = 0.5
 REDRAWS, FEWER_DRAWS = 20, 2_000
@@ -137,6 +137,21 @@ class MorseClustering(PrivateCenters):
                 raise PrivacyError(f"base={self.base!r} fits reports of respondents, and asks nothing through the door")
             self.base._check_parameters()
 
+    def _asks_for(self, n_columns: int, k: int | None) -> list[Ask]:
+        sub = default_subclusters(k, n_columns) if self.n_subclusters is None else int(self.n_subclusters)
+        if self.base is None and n_columns <= MOST_COLUMNS:
+            return grid_asks(n_columns)
+        base = self._base()
+        asks = list(base._asks_for(n_columns, sub))
+        if not isinstance(base, PrivateCenters):
+            return asks
+        asks += density_asks(n_columns, sub, "full" if n_columns <= MOST_FULL else "diag")
+        return [ask.within(DENSITY_SHARE) for ask in asks]  # half of the budget for each
+
+    def _base(self) -> Any:
+        base = KMeans() if self.base is None else clone(self.base)
+        return base.set_params(epsilon=self.epsilon, delta=self.delta)  # public schedules may depend on them
+
     def _search(self, room: Room, k: int | None, rng: np.random.RandomState) -> CellMeans:
         floor = (FLOOR * room.domain.half) ** 2
         cells = self._subclusters(room, default_subclusters(k, room.domain.n_columns), rng, floor)
@@ -162,8 +177,7 @@ class MorseClustering(PrivateCenters):
         k = default if self.n_subclusters is None else int(self.n_subclusters)
         if self.base is None and room.domain.n_columns <= MOST_COLUMNS:
             return release_grid_mixture(room, k, rng, floor)
-        base = KMeans() if self.base is None else clone(self.base)
-        base.set_params(epsilon=self.epsilon, delta=self.delta)  # public schedules may depend on them
+        base = self._base()
         if not isinstance(base, PrivateCenters):
             base._search(room, k, rng, Form.of(base.covariance_type, base.covariance_floor, room.domain, room.scales))
             return Subclusters.of_fitted(base).steadied(floor)

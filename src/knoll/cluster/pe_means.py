@@ -28,11 +28,21 @@ import numpy as np
 
 from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.coreset import drawn_to, keep_top_mass, levy_flights, uniform_points, vote_means, weighted_kmeans
-from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset
+from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset, means_ask
 from knoll.cluster.moment_tree import Leaf, release_root
-from knoll.cluster.refine import Centres, affordable_steps, refine, solve, spare_centres, star, with_variances
+from knoll.cluster.refine import (
+    Centres,
+    affordable_steps,
+    refine,
+    solve,
+    spare_centres,
+    star,
+    step_asks,
+    with_variances,
+)
+from knoll.cluster.shape import shape_ask
 from knoll.estimator import Room, declared
-from knoll.privacy import Curator
+from knoll.privacy import Ask, Curator
 from knoll.queries import (
     Ball,
     Box,
@@ -103,9 +113,26 @@ class PEMeans(PrivateCenters):
         if self.projection is not None:
             check_count("projection", self.projection, 10_000)
 
+    def _dimensions(self, n_columns: int) -> int:
+        """Return the dimensions to search in."""
+        return self.projection or min(16, n_columns)
+
+    def _asks_for(self, n_columns: int, k: int) -> list[Ask]:
+        def votes(steps: int, share: float) -> Ask:
+            return Ask.like(Count(), k * (2 + MOST_CANDIDATES), steps, share=share / steps)
+
+        if self.preset == "paper":
+            steps = votes(self._paper_steps(min(self._dimensions(n_columns), n_columns)), 1 - COUNT_SHARE - LIFT_SHARE)
+            return [votes(1, COUNT_SHARE), steps, means_ask(n_columns, k, share=LIFT_SHARE)]
+        rest = step_asks(n_columns, k, 1 - FIRST_SHARE - VOTES_SHARE)
+        return [shape_ask(n_columns, 1, share=FIRST_SHARE), votes(MOST_VOTES, VOTES_SHARE), *rest]
+
+    def _paper_steps(self, dimensions: int) -> int:
+        return max(1, round(4 * dimensions**0.5 * min(max(1.0, self.epsilon), MOST_EPSILON)))
+
     def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
         domain = room.domain
-        p = self.projection or (16 if domain.n_columns > 16 else domain.n_columns)
+        p = self._dimensions(domain.n_columns)
         low = random_projection(domain, p, rng, room.scales) if p < domain.n_columns else domain
         return self._paper(room, low, k, rng) if self.preset == "paper" else self._refined(room, low, k, rng)
 
@@ -115,7 +142,7 @@ class PEMeans(PrivateCenters):
         projected, d = isinstance(low, Projected), low.n_columns
         scales = None if projected else room.scales
         share = curator.share_left - (LIFT_SHARE * whole if projected else 0.0)
-        steps = max(1, round(4 * d**0.5 * min(max(1.0, self.epsilon), MOST_EPSILON)))
+        steps = self._paper_steps(d)
         variations = int(min(max(n / 5, 4.0), MOST_CANDIDATES / k))
         population = uniform_points(low, k * (variations + 1), rng)
         for _ in range(steps):

@@ -9,9 +9,9 @@ from threadpoolctl import threadpool_limits
 from knoll.cluster.breathe import breathe, lloyd, with_more
 from knoll.cluster.means import CellMeans
 from knoll.cluster.moment_tree import HALF_MEAN, HALF_VARIANCE, Leaf
-from knoll.cluster.shape import Asking, Shapes, effective, ellipsoid
+from knoll.cluster.shape import Asking, Shapes, effective, ellipsoid, shape_ask
 from knoll.cluster.ward import Joins, ward
-from knoll.privacy import Curator
+from knoll.privacy import Ask, Curator
 from knoll.queries import Frame, Nearest
 
 STEP = Asking("shapes of clusters", count=0.5, squares=0.3, bias=1e-3)
@@ -154,6 +154,12 @@ def refine(
     visible = seen.count > 2 * seen.count_sd
     stderr = np.where(visible[:, None], np.sqrt(spread) * np.maximum(mult * gain, 1.0), np.inf)
     return CellMeans(centres.at, stderr, seen.count, np.full(len(seen.count), seen.count_sd), visible)
+
+
+def step_asks(n_columns: int, k: int, share: float) -> list[Ask]:
+    """Return what the steps of k centres, and spare ones, release at most."""
+    first = share / float((STEP_GROWTH ** np.arange(MOST_STEPS)).sum())
+    return [shape_ask(n_columns, k + k // SPARE, MOST_STEPS, share=first)]
 
 
 def averaged(count: np.ndarray, doubt: np.ndarray | float, seen: Shapes) -> tuple[np.ndarray, np.ndarray]:

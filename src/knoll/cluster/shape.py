@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knoll.privacy import Curator, Released
-from knoll.queries import CellShapes, Frame
+from knoll.privacy import Ask, Curator, Released
+from knoll.queries import Box, CellShapes, Frame
 from knoll.queries.shapes import Cells
 
 CLIP = 3.0  # clip radius^2 = (1 + CLIP / sqrt(dims)) * expected squared length, or more (see `ellipsoid`)
@@ -63,6 +63,22 @@ class Shapes:
         return self.squares / count - (self.sums / count) ** 2, (self.squares_sd / count) ** 2
 
 
+def shape_ask(n_columns: int, cells: int, times: int = 1, *, share: float) -> Ask:
+    """Return what releasing the shapes of so many cells asks, with the largest weights that are used."""
+    return Ask.like(_probe(unit_frame(n_columns), 1.0, 0.7), cells, times, share=share)
+
+
+def unit_frame(n_columns: int) -> Frame:
+    """Return a frame that stands for any with so many columns, where only their number matters."""
+    return Frame(Box((-1.0,) * n_columns, (1.0,) * n_columns))
+
+
+def _probe(frame: Frame, count: float, squares: float) -> CellShapes:
+    d, two = frame.n_columns, np.ones(2)
+    at, axes = np.zeros((2, d)), np.ones((2, d))
+    return CellShapes(_TwoCells, frame, at, axes, two, count_weight=count, square_weight=squares)
+
+
 @dataclass(frozen=True)
 class Asking:
     """How `CellShapes` is asked: name, weights of count and squares next to the displacement's 1, tolerated bias."""
@@ -74,16 +90,7 @@ class Asking:
 
     def noise(self, curator: Curator, frame: Frame, share: float) -> float:
         """Standard error of a unit displacement's noise at a share, before anything is released."""
-        d = frame.n_columns
-        probe = CellShapes(
-            _TwoCells,
-            frame,
-            np.zeros((2, d)),
-            np.ones((2, d)),
-            np.ones(2),
-            count_weight=self.count,
-            square_weight=self.squares,
-        )
+        probe = _probe(unit_frame(frame.n_columns), self.count, self.squares)  # whatever the bounds' size
         return float(curator.stderr(probe, share)[0, 1])
 
     def ask(

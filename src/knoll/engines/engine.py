@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from itertools import chain, islice
 from typing import Any, Literal
 
@@ -14,7 +14,7 @@ from threadpoolctl import ThreadpoolController
 
 from knoll import progress
 from knoll.engines.ids import NO_ID, UserCap
-from knoll.privacy.asked import Answerable, Floats, Integers
+from knoll.privacy.asked import Answerable, Floats, Integers, bounded_total
 from knoll.privacy.errors import DataError
 from knoll.privacy.relation import Record, Unit, User
 
@@ -113,7 +113,7 @@ class Engine(ABC):
         _keep_memory()
         total = np.zeros(query.shape, dtype=np.int64)
         with _linear_algebra().limit(limits=1, user_api="blas"):  # blocks are too small to share among threads
-            for part, done in _in_threads(query.summarise, self.blocks()):
+            for part, done in _in_threads(partial(bounded_total, query), self.blocks()):
                 total += part
                 progress.report(query.name, done)
         return total

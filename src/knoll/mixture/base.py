@@ -1,5 +1,6 @@
 """What every mixture shares: what it publishes, and what a fitted model can do."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ from knoll.cluster.means import check_count
 from knoll.estimator import Room, check_rows, label_rows
 from knoll.mixture.mixture import Mixture
 from knoll.mixture.moments import PRODUCTS, Belief, Form, standard_errors
-from knoll.privacy import PrivacyError
+from knoll.privacy import Ask, PrivacyError
 
 MOST_COMPONENTS = 10_000
 
@@ -52,6 +53,13 @@ class PrivateMixture(DensityMixin, BaseEstimator):
         """Return the number of components, or None to choose it."""
         choosing = self.n_components is None and self._may_choose
         return None if choosing else check_count("n_components", self.n_components, MOST_COMPONENTS)
+
+    def _asks(self, n_columns: int) -> Sequence[Ask]:
+        return self._asks_for(n_columns, self._n_components())
+
+    def _asks_for(self, n_columns: int, k: Any) -> Sequence[Ask]:
+        """Return what a search for k components releases at most, from public facts alone."""
+        raise NotImplementedError
 
     def _fit(self, room: Room, rng: np.random.RandomState) -> None:
         self.n_components_confidence_ = 1.0

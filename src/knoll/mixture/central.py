@@ -15,16 +15,17 @@ from dataclasses import KW_ONLY
 
 import numpy as np
 
-from knoll.cluster.means import cell_means
+from knoll.cluster import choose
+from knoll.cluster.means import cell_means, means_ask
 from knoll.cluster.starts import packed_starts
 from knoll.estimator import PrivateFit, Room, declared
 from knoll.mixture.base import PrivateMixture
-from knoll.mixture.histogram import ROOT_SHARE, fit_histogram, noise_errors, release_histogram
+from knoll.mixture.histogram import ROOT_SHARE, fit_histogram, histogram_asks, noise_errors, release_histogram
 from knoll.mixture.mixture import Mixture
-from knoll.mixture.moments import Belief, Form, walk
-from knoll.mixture.of_cells import moments_of_cells
-from knoll.mixture.start import start_from_tree
-from knoll.privacy import Budget, PrivacyError
+from knoll.mixture.moments import Belief, Form, moments_ask, walk
+from knoll.mixture.of_cells import moments_asks, moments_of_cells
+from knoll.mixture.start import start_asks, start_from_tree
+from knoll.privacy import Ask, Budget, PrivacyError
 from knoll.queries import CellMoments, Nearest
 
 START_SHARE = 0.35
@@ -104,6 +105,17 @@ class GaussianMixture(PrivateMixture, PrivateFit):
             if one_vote and 2**0.5 * budget.mu < (1 - ROOT_SHARE) ** 0.5 * self.epsilon
             else budget
         )
+
+    def _asks_for(self, n_columns: int, k: int | None) -> list[Ask]:
+        if k is not None and self.preset == "paper":
+            means = means_ask(n_columns, k, PAPER_STEPS, share=PAPER_KMEANS / PAPER_STEPS)
+            moments = moments_asks(n_columns, k, self.covariance_type)
+            return [means, *(ask.within(1 - PAPER_KMEANS) for ask in moments)]
+        if n_columns == 1:
+            return histogram_asks()
+        start = [ask.within(START_SHARE) for ask in start_asks(n_columns, k)]
+        shape, rest = self.covariance_type, 1 - START_SHARE
+        return [*start, moments_ask(n_columns, k or choose.MOST, shape, soft=True, times=STEPS, share=rest)]
 
     def _search(self, room: Room, k: int | None, rng: np.random.RandomState, form: Form) -> None:
         self.histogram_, self.histogram_edges_ = np.empty(0), np.empty(0)

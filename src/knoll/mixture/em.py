@@ -20,9 +20,9 @@ from knoll.cluster.starts import packed_starts
 from knoll.estimator import PrivateFit, Room, declared
 from knoll.mixture.base import PrivateMixture
 from knoll.mixture.mixture import Mixture
-from knoll.mixture.moments import Belief, Form, restricted, walk
-from knoll.mixture.start import Start, start_from_tree
-from knoll.privacy import PrivacyError
+from knoll.mixture.moments import Belief, Form, moments_ask, restricted, walk
+from knoll.mixture.start import Start, start_asks, start_from_tree
+from knoll.privacy import Ask, PrivacyError
 
 START_SHARE = 0.35
 STEPS = """n_components : int, default=1
@@ -55,6 +55,11 @@ class EMSteps(PrivateMixture, PrivateFit):
         check_count("n_steps", self.n_steps, 1000)
         if self.start not in ("tree", "packed"):
             raise PrivacyError(f'start={self.start!r} is not one of "tree", "packed"')
+
+    def _asks_for(self, n_columns: int, k: int) -> list[Ask]:
+        start = [ask.within(START_SHARE) for ask in start_asks(n_columns, k)] if self.start == "tree" else []
+        steps, rest = self.n_steps, 1 - START_SHARE
+        return [*start, moments_ask(n_columns, k, self.covariance_type, soft=self._soft, times=steps, share=rest)]
 
     def _search(self, room: Room, k: int, rng: np.random.RandomState, form: Form) -> None:
         curator, domain = room.curator, room.domain

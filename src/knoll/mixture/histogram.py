@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from knoll.cluster.moment_tree import ROOT, release_root
+from knoll.cluster.shape import shape_ask
 from knoll.estimator import Room
 from knoll.mixture.binned import LONG, Fits, NoisyCounts, Prior, bin_moments, fit_binned
-from knoll.privacy import Released
+from knoll.privacy import Ask, Released
 from knoll.queries import ColumnHistograms, Frame, longest_record
 
 ROOT_SHARE = 0.06
@@ -43,6 +44,11 @@ class Histogram:
         """Return it with as much noise again."""
         again = self.counts + self.stderr * rng.standard_normal(len(self.counts))
         return Histogram(self.edges, again, self.stderr * 2**0.5)
+
+
+def histogram_asks() -> list[Ask]:
+    """Return what `release_histogram` releases at most."""
+    return [shape_ask(1, 1, share=ROOT_SHARE), Ask(1, MOST + 2)]
 
 
 def release_histogram(room: Room, k: int | None) -> Histogram:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import chi, chi2
 
 from knoll.mixture.mixture import Mixture, onto_simplex
-from knoll.privacy import Curator
+from knoll.privacy import Ask, Curator
 from knoll.queries import Ball, Box, ComponentMoments, Gaussians
 from knoll.queries.components import COARSE, DIAGONAL, FINE, OFF, Products
 
@@ -146,6 +146,20 @@ def noise_weights(d: int, radius: float, products: str, norm: int) -> tuple[floa
     wide = 1 + OFF / DIAGONAL * (d - 1) / 2 if products == "full" else 1.0
     p = costs**0.25 if norm == 2 else (costs / np.array([1.0, d**0.5, wide])) ** (1 / 3)
     return float(p[0] / p[1]), float(p[2] / p[1])
+
+
+def moments_ask(n_columns: int, k: int, covariance_type: str, *, soft: bool, times: int = 1, share: float = 1.0) -> Ask:
+    """Return what releasing the moments of k components asks: at most, on the coarse grid."""
+    products, radius = cast(Products, PRODUCTS[covariance_type]), clip_radius(n_columns, NARROW_CLIP)
+    cube = Box((-1.0,) * n_columns, (1.0,) * n_columns)
+    one = Gaussians(cube, np.ones(1), np.zeros((1, n_columns)), np.eye(n_columns)[None], np.full(1, radius), COARSE[0])
+    bound = []
+    for norm in (1, 2):
+        w, b = noise_weights(n_columns, radius, products, norm)
+        probe = ComponentMoments(one, soft=soft, products=products, count_weight=w, square_weight=b, bits=COARSE[1])
+        bound.append(probe.bound(norm))
+    size = k * probe.shape[1]
+    return Ask(size if soft else probe.touched, size, times, share=share / times, bound=(bound[0], bound[1]))
 
 
 def ask(

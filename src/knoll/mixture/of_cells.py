@@ -11,10 +11,10 @@ the rounds learn one factor for all cells first, which is known well, then one f
 
 import numpy as np
 
-from knoll.cluster.shape import Asking, ellipsoid
+from knoll.cluster.shape import Asking, ellipsoid, shape_ask
 from knoll.mixture.mixture import Mixture
-from knoll.mixture.moments import Belief, Form, ask, learn, restricted, walk
-from knoll.privacy import Curator
+from knoll.mixture.moments import Belief, Form, ask, learn, moments_ask, restricted, walk
+from knoll.privacy import Ask, Curator
 from knoll.queries import Ball, Box, Frame, Nearest
 
 SHAPES = Asking("shapes of cells", count=0.5, squares=0.5, bias=0.0)
@@ -22,6 +22,19 @@ SHAPES_SHARES = (0.1, 0.1, 0.15)
 TRUST = 1.0  # prior standard deviation of a cell's variance, in units of what was known of it before
 STEPS = 4  # of expectation-maximisation
 NARROWER, MARGIN = 0.1, 0.25  # least factor of one round; cells are taken too wide by this part of what is unsure
+
+
+def moments_asks(n_columns: int, k: int, covariance_type: str) -> list[Ask]:
+    """Return what `moments_of_cells` releases."""
+    shapes = shape_ask(n_columns, k, len(SHAPES_SHARES), share=min(SHAPES_SHARES))
+    return [shapes, moments_ask(n_columns, k, covariance_type, soft=False, share=1 - sum(SHAPES_SHARES))]
+
+
+def density_asks(n_columns: int, k: int, covariance_type: str) -> list[Ask]:
+    """Return what `density_from_cells` releases."""
+    shapes = shape_ask(n_columns, k, len(SHAPES_SHARES), share=min(SHAPES_SHARES))
+    rest = 1 - sum(SHAPES_SHARES)
+    return [shapes, moments_ask(n_columns, k, covariance_type, soft=True, times=STEPS, share=rest)]
 
 
 def moments_of_cells(

@@ -10,14 +10,14 @@ import numpy as np
 from scipy.special import softmax
 
 from knoll.cluster.choose import GUESS, Choice, choose_k
-from knoll.cluster.kmeans import MOST_ROTATED, ROTATE_FROM, principal_axes
+from knoll.cluster.kmeans import MOST_ROTATED, ROTATE_FROM, principal_axes, rotated_tree_asks
 from knoll.cluster.moment_tree import Leaf, grow, release_root
 from knoll.cluster.refine import solve, star, synthetic_points
 from knoll.cluster.shape import effective
 from knoll.estimator import Room
 from knoll.mixture.mixture import Mixture, onto_simplex
 from knoll.mixture.moments import Form, restricted
-from knoll.privacy import Shares
+from knoll.privacy import Ask, Shares
 from knoll.queries import Frame, longest_record
 
 FINER = 3  # leaves are grown as for this many times the components
@@ -42,6 +42,12 @@ class Start:
     mixture: Mixture
     total: float
     confidence: float
+
+
+def start_asks(n_columns: int, k: int | None) -> list[Ask]:
+    """Return what `start_from_tree` releases at most."""
+    s = StartShares()
+    return rotated_tree_asks(n_columns, FINER * (k or GUESS), (s.root, s.axes, s.tails, s.tree))
 
 
 def start_from_tree(room: Room, share: float, k: int | None, rng: np.random.RandomState, form: Form) -> Start:

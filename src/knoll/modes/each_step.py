@@ -25,10 +25,19 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.special import ndtri
 from scipy.stats import qmc
 
-from knoll.modes.release import LADDER, PRIVATE, Surroundings, rungs
+from knoll.modes.release import (
+    LADDER,
+    PRIVATE,
+    SCALE_SHARE,
+    Surroundings,
+    affordable_features,
+    cap_of,
+    rungs,
+    series_asks,
+)
 from knoll.modes.series import FeatureSeries
-from knoll.privacy import Curator
-from knoll.queries import Count, KernelSteps
+from knoll.privacy import Ask, Curator
+from knoll.queries import Box, Count, KernelSteps
 
 STARTS = 64
 COUNT_SHARE = 0.05
@@ -99,6 +108,18 @@ class Ends:
     def stderr(self, points: np.ndarray) -> np.ndarray:
         """The places' errors are not known: what a step moves by noise depends on the curvature, never released."""
         return np.full(points.shape, np.inf)
+
+
+def step_asks(estimator: Any, n_columns: int) -> list[Ask]:
+    """Return what a count, a bought bandwidth and the steps release at most, from all records or from parts."""
+    steps = estimator.n_steps or MOST_STEPS
+    afford = min(affordable_features(estimator.epsilon, cap_of(estimator)) / steps, MOST_VALUES)
+    values = max(2 * (1 + n_columns), int(afford))
+    kernel = KernelSteps(Box((-1.0,) * n_columns, (1.0,) * n_columns), np.zeros((1, n_columns)), np.ones(n_columns))
+    bound = kernel.bound(2) * values**0.5, kernel.bound(2)
+    rest = (1 - COUNT_SHARE) * (1 - SCALE_SHARE) / (1 if estimator.mini_batches else steps)
+    counted, bought = Ask.like(Count(), share=COUNT_SHARE), series_asks(estimator, n_columns, 0)[0]
+    return [counted, bought.within(1 - COUNT_SHARE), Ask(values, values, steps, share=rest, bound=bound)]
 
 
 def ascend_step_by_step(

@@ -1,5 +1,6 @@
 """What every estimator of this room shares: one release of a kernel sum, and its place in a fitted model."""
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -9,9 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from knoll.estimator import PrivateFit, Room, check_rows
 from knoll.modes.packing import PackedSeries, pack, unpack
-from knoll.modes.release import Surroundings, check_bandwidth, release_series, rungs, surroundings
+from knoll.modes.release import Surroundings, check_bandwidth, release_series, rungs, series_asks, surroundings
 from knoll.modes.series import Series, kernel_volume
-from knoll.privacy import PrivacyError
+from knoll.privacy import Ask, PrivacyError
 
 MOST_FEATURES = 2**17
 
@@ -29,6 +30,9 @@ class KernelModel(PrivateFit, PackedSeries, BaseEstimator):
         n = self.n_frequencies
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 8 <= n <= MOST_FEATURES:
             raise PrivacyError(f"n_frequencies={n!r} must be an integer from 8 to {MOST_FEATURES}")
+
+    def _asks(self, n_columns: int) -> Sequence[Ask]:
+        return series_asks(self, n_columns, 2 * self.n_frequencies)
 
     def _fit(self, room: Room, rng: np.random.RandomState) -> None:
         """Spend the budget on one kernel sum, then look at it."""

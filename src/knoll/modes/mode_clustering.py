@@ -25,8 +25,16 @@ from knoll.estimator import Room, declared
 from knoll.modes.landscape import Landscape, choose_rung
 from knoll.modes.mode_seeking import check_chance, kept_peaks
 from knoll.modes.place import settle
-from knoll.modes.release import LADDER, MOST_ON_GRID, check_bandwidth, release_series, rungs, surroundings
-from knoll.privacy import PrivacyError
+from knoll.modes.release import (
+    LADDER,
+    MOST_ON_GRID,
+    check_bandwidth,
+    release_series,
+    rungs,
+    series_asks,
+    surroundings,
+)
+from knoll.privacy import Ask, PrivacyError
 from knoll.queries import Count
 
 COUNT_SHARE = 0.02  # buys the number of records, which decides how many local means there are
@@ -34,6 +42,7 @@ PER_LOCAL = 35.0  # records over noise and the root of the dimensions, for each 
 MOST_LOCAL = 8  # local means to a cluster
 FAINT = 4.0  # below so many of those records a cluster, axes that are not noise are worth more than steps
 FAINT_SHARES = KMeansShares(axes=0.3, steps=0.3)
+LEAST_SHARES = KMeansShares(steps=0.3)  # of both kinds
 MESH = {1: 256, 2: 40, 3: 14}  # local points along each column, in few columns
 BASIN, NEAREST = "basin", "nearest"
 
@@ -99,6 +108,12 @@ class ModeClustering(PrivateCenters):
         check_chance(self.chance)
         if self.labels not in (BASIN, NEAREST):
             raise PrivacyError(f"labels={self.labels!r} is neither {BASIN!r} nor {NEAREST!r}")
+
+    def _asks_for(self, n_columns: int, k: int | None) -> list[Ask]:
+        if n_columns <= MOST_ON_GRID:
+            return series_asks(self, n_columns, 0)
+        local = KMeans()._asks_for(n_columns, k and k * MOST_LOCAL, LEAST_SHARES)
+        return [Ask.like(Count(), share=COUNT_SHARE), *(ask.within(1 - COUNT_SHARE) for ask in local)]
 
     def _search(self, room: Room, k: int | None, rng: np.random.RandomState) -> CellMeans:
         few = room.domain.n_columns <= MOST_ON_GRID

@@ -11,6 +11,7 @@ cost nothing, because they only read a function that is already released. `relea
 written, made rigorous (each_step.py): it spends the budget on every step, and is there for comparison.
 """
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from functools import cached_property
 from typing import Any, ClassVar
@@ -21,14 +22,14 @@ from sklearn.utils.validation import check_is_fitted
 from knoll.estimator import Room, declared, label_rows
 from knoll.modes.ascent import ascend
 from knoll.modes.density import best_by_cross_validation
-from knoll.modes.each_step import ascend_step_by_step
+from knoll.modes.each_step import ascend_step_by_step, step_asks
 from knoll.modes.kernel_model import KernelModel
 from knoll.modes.landscape import Landscape, choose_rung, survey
 from knoll.modes.packing import pack
 from knoll.modes.place import settle
 from knoll.modes.release import LADDER, Surroundings, surroundings
 from knoll.modes.series import Series
-from knoll.privacy import PrivacyError
+from knoll.privacy import Ask, PrivacyError
 
 ONCE, EACH_STEP = "once", "each-step"
 MOST_MODES = 1000
@@ -132,6 +133,9 @@ class ModeSeeking(KernelModel):
         if not isinstance(self.mini_batches, bool | np.bool_):
             raise PrivacyError(f"mini_batches={self.mini_batches!r} is neither True nor False")
         check_chance(self.chance)
+
+    def _asks(self, n_columns: int) -> Sequence[Ask]:
+        return super()._asks(n_columns) if self.release == ONCE else step_asks(self, n_columns)
 
     def _fit(self, room: Room, rng: np.random.RandomState) -> None:
         self.__dict__.pop("landscape_", None)

@@ -13,8 +13,8 @@ import numpy as np
 from scipy.stats import chi
 
 from knoll.modes.series import FeatureSeries, GridSeries, Series, spectrum
-from knoll.privacy import Curator, PrivacyError
-from knoll.queries import Ball, ColumnHistograms, FourierFeatures, FourierGrid, Lattice, LatticeCounts, Projected
+from knoll.privacy import Ask, Curator, PrivacyError
+from knoll.queries import Ball, Box, ColumnHistograms, FourierFeatures, FourierGrid, Lattice, LatticeCounts, Projected
 
 LADDER, PRIVATE = "ladder", "private"
 SCALE_SHARE = 0.1
@@ -29,7 +29,7 @@ LEVEL, LEVEL_ALONE = 0.05, 0.02  # how much the sum's noise counts beside its sl
 WIDER = 1.1  # the bandwidth that amplitudes for one bandwidth's slope are made for, over that bandwidth
 REACH = 4.3  # frequencies are kept up to this over the bandwidth, where the spectrum is 1e-4
 PAD = 4.0  # bandwidths between the two ends of the window, round the torus
-_BINS = 64
+_BINS, _MOST_RUNGS = 64, 32
 
 
 @dataclass(frozen=True)
@@ -113,6 +113,26 @@ def bought_bandwidth(curator: Curator, around: Surroundings) -> np.ndarray:
     spread = (high - low) / 2.563  # of a Gaussian, between its deciles
     spread = np.clip(spread, 2 * around.domain.half / _BINS, around.domain.half)
     return spread * n ** (-1 / (around.n_columns + 6))
+
+
+def series_asks(estimator: Any, n_columns: int, n_features: int) -> list[Ask]:
+    """Return what buying a bandwidth and `release_series` release at most."""
+    bought = Ask.like(ColumnHistograms(np.zeros((n_columns, _BINS - 1))), share=SCALE_SHARE)
+    most = affordable_features(estimator.epsilon, cap_of(estimator))
+    if n_columns > MOST_ON_GRID:
+        m = max(_MOST_RUNGS, min(n_features, most) // 2)
+        probe = FourierFeatures(Box((-1.0,) * n_columns, (1.0,) * n_columns), np.zeros((m, n_columns)))
+        return [bought, Ask.like(probe, share=1 - SCALE_SHARE)]
+    if estimator.delta == 0:
+        return [bought, Ask(1, 2 ** (20 + n_columns))]
+    most = max(most, 5**n_columns)
+    longest = FourierGrid.longest(n_columns, most)
+    return [bought, Ask(most, most, share=1 - SCALE_SHARE, bound=(0.0, longest))]
+
+
+def cap_of(estimator: Any) -> int:
+    """Return the records used per user."""
+    return 1 if estimator.unit is None else int(estimator.unit.cap)
 
 
 def release_series(
@@ -239,5 +259,5 @@ def surroundings(room: Any, estimator: Any) -> Surroundings:
     domain = room.domain
     if isinstance(domain, Ball) and domain.n_columns <= MOST_ON_GRID:
         domain = domain.cube
-    cap = 1 if estimator.unit is None else estimator.unit.cap
-    return Surroundings(domain, room.scales, estimator.delta == 0, affordable_features(estimator.epsilon, cap))
+    most = affordable_features(estimator.epsilon, cap_of(estimator))
+    return Surroundings(domain, room.scales, estimator.delta == 0, most)

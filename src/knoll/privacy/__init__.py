@@ -1,6 +1,7 @@
 """The privacy kernel: relations, budgets, noise, the ledger, and the one door to the data."""
 
 from knoll.privacy.accounting import Cost, epsilon_for, mu_for
+from knoll.privacy.asked import Ask
 from knoll.privacy.budget import Budget, Shares
 from knoll.privacy.curator import Curator
 from knoll.privacy.errors import (
@@ -9,6 +10,7 @@ from knoll.privacy.errors import (
     CapExceededError,
     DataError,
     LedgerError,
+    LedgerWarning,
     PrivacyError,
 )
 from knoll.privacy.ledger import FileLedger, MemoryLedger, open_ledger
@@ -16,6 +18,7 @@ from knoll.privacy.relation import Record, Relation, User
 from knoll.privacy.released import Privacy, Released
 
 __all__ = [
+    "Ask",
     "BoundsError",
     "Budget",
     "BudgetExceededError",
@@ -25,6 +28,7 @@ __all__ = [
     "DataError",
     "FileLedger",
     "LedgerError",
+    "LedgerWarning",
     "MemoryLedger",
     "Privacy",
     "PrivacyError",

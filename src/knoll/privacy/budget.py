@@ -1,8 +1,10 @@
 """The budget of one fit, and named shares of it.
 
 A fraction `RESERVE` of epsilon and delta is kept back to pay for the distance between the noise that is drawn and the
-ideal (see `noise.charge`); the rest is calibrated exactly. A share s of a Gaussian budget mu is a release at
-mu sqrt(s), so shares that sum to one compose to mu exactly; a share of a pure budget is s epsilon.
+ideal (see `noise.charge`); the rest is calibrated exactly. Below epsilon = 0.01 the reserve of epsilon shrinks no
+further, up to an eighth of it: the distance does not shrink either, and less would pay for too few values. A share s of
+a Gaussian budget mu is a release at mu sqrt(s), so shares that sum to one compose to mu exactly; a share of a pure
+budget is s epsilon.
 """
 
 import math
@@ -15,6 +17,7 @@ from knoll.privacy.noise import Law
 
 MIN_EPSILON, MAX_EPSILON = 1e-6, 100.0
 MAX_DELTA, MIN_DELTA = 0.1, 1e-24
+_ORDINARY, _MOST_RESERVE = 0.01, 2.0**-3
 
 
 @dataclass(frozen=True)
@@ -60,14 +63,19 @@ class Budget:
         """The norm in which this noise needs sensitivities: 2 for Gaussian, 1 for Laplace."""
         return 2 if self.delta > 0 else 1
 
+    @property
+    def reserve(self) -> float:
+        """Fraction of epsilon that is kept back for the noise's finite precision."""
+        return min(RESERVE * max(1.0, _ORDINARY / self.epsilon), _MOST_RESERVE)
+
     @cached_property
     def mu(self) -> float:
         """Gaussian-DP parameter of the whole budget (0 for a pure one)."""
-        return mu_for(self.epsilon * (1 - RESERVE), self.delta * (1 - RESERVE)) if self.delta > 0 else 0.0
+        return mu_for(self.epsilon * (1 - self.reserve), self.delta * (1 - RESERVE)) if self.delta > 0 else 0.0
 
     def ratio(self, share: float) -> float:
         """Return the sensitivity, in units of the noise scale, that a share of the budget pays for."""
-        return self.mu * math.sqrt(share) if self.delta > 0 else self.epsilon * (1 - RESERVE) * share
+        return self.mu * math.sqrt(share) if self.delta > 0 else self.epsilon * (1 - self.reserve) * share
 
     def cost(self, share: float) -> Cost:
         """Return the composable cost of a share, the sampler's charge aside."""

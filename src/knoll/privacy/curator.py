@@ -3,7 +3,12 @@
     check the budget -> sum exactly -> record the spend, durably -> draw noise -> Released
 
 The sum comes before the record so that unreadable data costs nothing; it stays inside this file until the record is on
-disk and the noise is added. A crash may waste budget, it never leaves a release without its entry.
+disk and the noise is added. A crash may waste budget, it never leaves a release without its entry. The check reserves
+what it grants, under a lock, until the entry is recorded or has failed: threads that ask at once cannot all be granted
+the same share.
+
+The finite precision of the noise costs a little for every value (noise.py). What a fit will release at most (`asks`) is
+priced before it begins, so no fit is refused half-way for it.
 
 Proof, for every estimator at once. A query's total changes by at most `sensitivity` (in grid units, in the
 norm of the noise) between neighbours; noise of scale sensitivity / ratio makes the release ratio-GDP, or ratio-DP
@@ -19,19 +24,20 @@ sum to more than ratio^2 (Smith and Thakurta 2022 again; for Laplace the c_i rat
 """
 
 import math
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
 import numpy as np
 
 from knoll.privacy.accounting import Cost
-from knoll.privacy.asked import Answerable, Floats, Integers
+from knoll.privacy.asked import Answerable, Ask, Floats, Integers, check_query, check_sensitivity
 from knoll.privacy.budget import Budget
 from knoll.privacy.errors import BudgetExceededError, PrivacyError
 from knoll.privacy.ledger import UNNAMED, Ledger, MemoryLedger, line_now
 from knoll.privacy.noise import MAX_SCALE, NoiseSource, charge, noise_source, standard_deviation
-from knoll.privacy.parts import InPart
+from knoll.privacy.parts import Parts
 from knoll.privacy.relation import Record, Relation, Unit
 from knoll.privacy.released import Entry, Privacy, Released, compose, recheck
 
@@ -64,6 +70,9 @@ class Curator:
         Who is protected.
     ledger : Ledger, optional
         Where releases are recorded.
+    asks : sequence of Ask
+        What the fit will release at most: if the noise's finite precision cannot be paid for all of it, the fit is
+        refused before it begins.
     """
 
     def __init__(
@@ -76,6 +85,7 @@ class Curator:
         ledger: Ledger | None = None,
         dataset: str = UNNAMED,
         estimator: str = "a curator",
+        asks: Sequence[Ask] = (),
     ):
         self._rows = rows
         self._budget = budget
@@ -84,14 +94,21 @@ class Curator:
         self._ledger = MemoryLedger() if ledger is None else ledger
         self._dataset = self._ledger.dataset or dataset
         self._estimator = estimator
+        self._asks = tuple(asks)
         self._entries: tuple[Entry, ...] = ()
+        self._pending: tuple[Entry, ...] = ()  # granted, and not yet recorded
+        self._lock = threading.Lock()
         self._kept = 0.0
         self._fit: int | None = None
 
     @property
     def share_left(self) -> float:
-        """Fraction of the budget that is neither spent nor kept back."""
-        return max(0.0, 1.0 - self._kept - math.fsum(entry.share for entry in self._entries))
+        """Fraction of the budget that is neither spent, nor granted, nor kept back."""
+        return max(0.0, 1.0 - self._kept - math.fsum(entry.share for entry in self._granted))
+
+    @property
+    def _granted(self) -> tuple[Entry, ...]:
+        return (*self._entries, *self._pending)
 
     @contextmanager
     def keeping(self, share: float) -> Iterator[None]:
@@ -104,7 +121,8 @@ class Curator:
 
     def __enter__(self) -> "Curator":
         """Reserve the whole budget in the ledger, or refuse before anything is spent."""
-        self._begun()
+        with self._lock:
+            self._begun()
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -114,8 +132,45 @@ class Curator:
 
     def _begun(self) -> int:
         if self._fit is None:
-            self._fit = self._ledger.begin(self._dataset, self._budget, str(self._relation), str(self._unit))
+            charge = self._foreseen_charge()
+            self._check_foreseen_scales()
+            whole = Cost(self._budget.ratio(1.0 + _ROUNDING) ** 2) if self._budget.delta else self._budget.cost(1.0)
+            if (whole + charge).epsilon_at(self._budget.delta) > self._budget.epsilon:
+                raise PrivacyError(self._too_small)
+            who = str(self._relation), str(self._unit)
+            self._fit = self._ledger.begin(self._dataset, self._budget, *who, charge=charge)
         return self._fit
+
+    def _foreseen_charge(self) -> Cost:
+        """What the finite precision of the noise costs for all that the fit may ask; see `_calibrated`."""
+        ratio = self._budget.ratio(1.0)
+        charges = [charge(self._budget.law, self._moved(ask.touched, ask.size), ratio) for ask in self._asks]
+        return sum((Cost(0.0, a.times * e, a.times * d) for a, (e, d) in zip(self._asks, charges, strict=True)), Cost())
+
+    def _check_foreseen_scales(self) -> None:
+        """Refuse a fit that would come to a release with more noise than sums hold; two contributions differ by 2."""
+        pairs = 2.0 if self._relation is Relation.REPLACE_ONE else 1.0
+        for ask in self._asks:
+            most = pairs * self._unit.cap * ask.bound[self._budget.norm - 1] * (1.0 + 2.0**-40)
+            self._check_scale("a release of this fit", most / self._budget.ratio(min(ask.share, 1.0)))
+
+    def _check_scale(self, name: str, scale: float) -> None:
+        if scale > MAX_SCALE:
+            raise PrivacyError(
+                f"{name} at its share of {self._budget} needs more noise than 64-bit sums hold; raise epsilon or "
+                "the share, or lower the cap per user"
+            )
+
+    def _moved(self, touched: int, size: int) -> int:
+        """Coordinates of a total that differ between neighbours, if one record touches so many: at most all, twice."""
+        return min(touched * self._unit.cap * (2 if self._relation is Relation.REPLACE_ONE else 1), 2 * size)
+
+    @property
+    def _too_small(self) -> str:
+        return (
+            f"{self._budget} is too small for this many released values: the finite precision of the noise would "
+            "exceed it; raise epsilon, or use fewer steps, clusters or columns"
+        )
 
     def release(self, query: Answerable, share: float) -> Released:
         """Answer one query with a share of the budget.
@@ -133,9 +188,12 @@ class Curator:
             The noisy total in the query's own units, and the standard error of its noise.
         """
         source = noise_source.get()
-        return self._answer(query, self._plan(query, share, source), source)
+        with self._reserved(query, share, source) as entry:
+            total = self._sum(query)
+            self._record(entry)
+        return self._noisy(query, total, entry, source)
 
-    def parts(self, number: int, share: float, key: int) -> "Parts":
+    def parts(self, number: int, share: float, key: int) -> Parts:
         """Split the records into disjoint random parts, each of which answers one query, at the cost of one.
 
         Parameters
@@ -151,16 +209,39 @@ class Curator:
             raise PrivacyError(f"{number} parts cannot be made of the records")
         return Parts(self, number, share, key)
 
-    def _answer(self, query: Answerable, entry: Entry, source: NoiseSource, *, paid: bool = False) -> Released:
-        """Sum, record the spend unless it is paid for, draw noise."""
+    @contextmanager
+    def _reserved(self, query: Answerable, share: float, source: NoiseSource, parts: int = 1) -> Iterator[Entry]:
+        """Grant a release or refuse it, in one step; it is spent if what follows succeeds, and given back if not."""
+        check_query(query)
+        with self._lock:
+            entry = self._plan(query, share, source, parts)
+            self._begun()
+            self._pending += (entry,)
+        spent: tuple[Entry, ...] = ()
         try:
-            total = self._rows.aggregate(query)
+            yield entry
+            spent = (entry,)
+        finally:
+            with self._lock:
+                waiting = list(self._pending)
+                waiting.remove(entry)
+                self._pending = tuple(waiting)
+                self._entries += spent
+
+    def _sum(self, query: Answerable) -> Integers:
+        """Return the exact total of a query."""
+        try:
+            return self._rows.aggregate(query)
         except MemoryError as error:
             raise MemoryError(f"not enough memory to sum {query.name!r}; nothing was released by it") from error
-        if not paid:
-            line = line_now(self._dataset, self._estimator, self._budget, entry)
-            self._ledger.record(self._begun(), line)
-            self._entries += (entry,)
+
+    def _record(self, entry: Entry) -> None:
+        """Write the spend to the ledger, durably."""
+        assert self._fit is not None
+        self._ledger.record(self._fit, line_now(self._dataset, self._estimator, self._budget, entry))
+
+    def _noisy(self, query: Answerable, total: Integers, entry: Entry, source: NoiseSource) -> Released:
+        """Draw noise and hand out the value. The spend is recorded by now."""
         noisy = source.perturb(total * query.weights, self._budget.law, entry.scale)
         unit = np.broadcast_to(query.step / query.weights, query.shape)
         spread = standard_deviation(self._budget.law, entry.scale)
@@ -176,6 +257,7 @@ class Curator:
     def _scale(self, query: Answerable, share: float) -> tuple[float, float]:
         """Return a query's sensitivity, in grid units, and the noise scale that a share of the budget buys for it."""
         sensitivity = self._unit.cap * query.sensitivity(self._relation, self._budget.norm)
+        check_sensitivity(query, sensitivity)
         return sensitivity, sensitivity / self._budget.ratio(min(share, 1.0))
 
     def statement(self, assumed_public: tuple[str, ...] = ()) -> Privacy:
@@ -197,32 +279,24 @@ class Curator:
         """Calibrate a release and refuse it if it cannot be afforded or computed. Looks at no record."""
         if not 0.0 < share <= 1.0:
             raise PrivacyError(f"share={share!r} of {query.name!r} is outside (0, 1]")
-        if math.fsum([*(entry.share for entry in self._entries), self._kept, share]) > 1.0 + _ROUNDING:
+        if math.fsum([*(entry.share for entry in self._granted), self._kept, share]) > 1.0 + _ROUNDING:
             raise BudgetExceededError(
                 f"{query.name!r} asks for {share:.4g} of the budget, and {self.share_left:.4g} is left"
             )
         entry = self._calibrated(query, share, source, parts)
-        if compose((*self._entries, entry)).epsilon_at(self._budget.delta) > self._budget.epsilon:
-            raise PrivacyError(  # the sampler's charge outgrows the reserve: only absurdly small budgets come here
-                f"{self._budget} is too small for this many released values: the finite precision of the noise would "
-                "exceed it; raise epsilon, or use fewer steps, clusters or columns"
-            )
+        if compose((*self._granted, entry)).epsilon_at(self._budget.delta) > self._budget.epsilon:
+            raise PrivacyError(self._too_small)  # more than was foreseen: the sampler's charge outgrows the reserve
         return entry
 
     def _calibrated(self, query: Answerable, share: float, source: NoiseSource, parts: int) -> Entry:
         """Return the entry of a release of one query, or of one by each part; the noise is charged for every part."""
-        budget, cap = self._budget, self._unit.cap
+        budget = self._budget
         sensitivity, scale = self._scale(query, share)
-        if scale > MAX_SCALE:
-            raise PrivacyError(
-                f"{query.name!r} at this share of {budget} needs more noise than 64-bit sums hold; raise epsilon or "
-                "the share, or lower the cap per user"
-            )
+        self._check_scale(repr(query.name), scale)
         if self._rows.row_limit > 2**62 // query.largest:
             raise PrivacyError(f"{query.name!r} cannot sum more than {2**62 // query.largest} rows without overflow")
-        touched = query.touched * cap * (2 if self._relation is Relation.REPLACE_ONE else 1)
         ratio = sensitivity / scale
-        epsilon, delta = charge(budget.law, parts * min(touched, 2 * math.prod(query.shape)), ratio)
+        epsilon, delta = charge(budget.law, parts * self._moved(query.touched, math.prod(query.shape)), ratio)
         cost = Cost(ratio**2, epsilon, delta) if budget.law == "gaussian" else Cost(0.0, ratio + epsilon, 0.0)
         return Entry(
             query=query.name,
@@ -237,31 +311,3 @@ class Curator:
             noise=source.label,
             private=source.private,
         )
-
-
-class Parts:
-    """Disjoint parts of the records. Each answers one query; the first to do so is recorded and pays for all."""
-
-    def __init__(self, curator: Curator, number: int, share: float, key: int):
-        self._curator, self._number, self._share, self._key = curator, number, share, key
-        self._used, self._touched = 0, 0
-        self._paid: Entry | None = None
-
-    def release(self, query: Answerable) -> Released:
-        """Answer one query from the next part. All of them have the first one's shape, and so its cost."""
-        if self._used == self._number:
-            raise BudgetExceededError(f"all {self._number} parts of the records have answered")
-        curator, source = self._curator, noise_source.get()
-        seen = InPart(query, self._used, self._number, self._key)
-        paid = self._paid
-        if paid is None:
-            entry = curator._plan(seen, self._share, source, self._number)
-        else:
-            entry = curator._calibrated(seen, self._share, source, self._number)
-            if query.touched > self._touched or entry.shape != paid.shape or entry.noise != paid.noise:
-                raise PrivacyError(f"{query.name!r} is not what the first part paid for: it differs in shape or noise")
-        self._used += 1
-        released = curator._answer(seen, entry, source, paid=paid is not None)
-        if paid is None:
-            self._paid, self._touched = entry, query.touched
-        return released

@@ -17,6 +17,10 @@ class LedgerError(RuntimeError):
     """The ledger cannot be read or written; nothing was released."""
 
 
+class LedgerWarning(UserWarning):
+    """Something about the ledger that its keeper should look at; nothing was lost by it alone."""
+
+
 class DataError(ValueError):
     """The data cannot be read as finite numbers in the declared columns; nothing was released."""
 

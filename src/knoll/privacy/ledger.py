@@ -1,80 +1,35 @@
 """The ledger: an append-only record of every release, written before its noise is drawn.
 
 In memory by default. A file ledger is one SQLite database that any number of processes may share: a release is one
-immediate transaction that reads what the dataset has spent, compares with its cap and inserts the entry, so a cap holds
+immediate transaction that reads what the dataset has spent, compares with its cap and appends the entry, so a cap holds
 whatever runs at once. A fit reserves its whole budget when it begins, so that it is refused then or not at all;
 what it did not spend is free again when it ends. A fit that was killed leaves its reservation standing, which only
 errs on the safe side, until `settle` (knoll ledger settle) says that nothing is running. The database uses a
 rollback journal with ``synchronous = EXTRA``: when `record` returns, the entry survives a crash of the process, the
 system or the power. The order of entries is their number, never their clock.
 
-Every entry carries a seal, a hash of itself and of the seal before it; a cap carries one of itself. They are verified,
-and the database's own structure with them, when a ledger is opened and when a fit begins: a file that lost or changed
-an entry is refused, never read as if less had been spent. (Seals tell damage, not malice: who may write the file may
-seal anything.)
+How the file notices what it lost, what it cannot notice, and what the witness beside it remembers: log.py.
 """
 
-import hashlib
-import os
-import sqlite3
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
-from functools import cache
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
 
 from knoll.privacy.accounting import Cost
+from knoll.privacy.book import Book, Line, Spend, body_of, line_of
 from knoll.privacy.budget import Budget
-from knoll.privacy.errors import CapExceededError, LedgerError
+from knoll.privacy.errors import CapExceededError, LedgerError, LedgerWarning
+from knoll.privacy.log import Log, Open
 from knoll.privacy.released import Entry
 
 UNNAMED = "unnamed data"
-_APPLICATION_ID = 0x6B6E6F6C  # "knol", in the database header
-_SCHEMA_VERSION = 3
-_SCHEMA = """
-CREATE TABLE releases (
-  id INTEGER PRIMARY KEY, time REAL NOT NULL, dataset TEXT NOT NULL, estimator TEXT NOT NULL, query TEXT NOT NULL,
-  shape TEXT NOT NULL, share REAL NOT NULL, law TEXT NOT NULL, sensitivity REAL NOT NULL, scale REAL NOT NULL,
-  mu_squared REAL NOT NULL, epsilon REAL NOT NULL, delta REAL NOT NULL, relation TEXT NOT NULL, unit TEXT NOT NULL,
-  noise TEXT NOT NULL, private INTEGER NOT NULL, budget_delta REAL NOT NULL, fit INTEGER NOT NULL, seal TEXT NOT NULL);
-CREATE TABLE fits (
-  id INTEGER PRIMARY KEY, dataset TEXT NOT NULL, relation TEXT NOT NULL, unit TEXT NOT NULL, running INTEGER NOT NULL,
-  mu_squared REAL NOT NULL, epsilon REAL NOT NULL);
-CREATE INDEX releases_by_dataset ON releases (dataset);
-CREATE TABLE caps (dataset TEXT PRIMARY KEY, epsilon REAL NOT NULL, delta REAL NOT NULL, seal TEXT NOT NULL);
-"""
-
-
-@dataclass(frozen=True)
-class Spend:
-    """What a dataset has spent over all fits, as one (epsilon, delta)."""
-
-    dataset: str
-    cost: Cost
-    delta: float
-    releases: int
-    private: bool
-    cap: Budget | None
-
-    @property
-    def epsilon(self) -> float:
-        """Epsilon of everything together, at `delta`."""
-        return self.cost.epsilon_at(self.delta)
-
-
-@dataclass(frozen=True)
-class Line:
-    """One line of the ledger."""
-
-    time: float
-    dataset: str
-    estimator: str
-    budget_delta: float
-    entry: Entry
+_MOST_NAMES = 20  # shown in an error
 
 
 class Ledger(Protocol):
@@ -82,7 +37,7 @@ class Ledger(Protocol):
 
     dataset: str | None
 
-    def begin(self, dataset: str, budget: Budget, relation: str, unit: str) -> int:
+    def begin(self, dataset: str, budget: Budget, relation: str, unit: str, *, charge: Cost = ...) -> int:
         """Reserve the whole budget of a fit, or refuse it before it spends anything; return the number of the fit."""
         ...
 
@@ -92,6 +47,10 @@ class Ledger(Protocol):
 
     def end(self, fit: int) -> None:
         """Give back what a fit reserved and did not spend."""
+        ...
+
+    def meet(self, dataset: str, marks: Iterable[bytes], *, named: bool) -> None:
+        """Remember what identifies the data of a dataset; object if it came under another name before."""
         ...
 
 
@@ -113,7 +72,7 @@ class MemoryLedger:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=threading.Lock())
 
-    def begin(self, dataset: str, budget: Budget, relation: str, unit: str) -> int:
+    def begin(self, dataset: str, budget: Budget, relation: str, unit: str, *, charge: Cost | None = None) -> int:
         """Admit everything: a memory ledger has no caps."""
         return 0
 
@@ -125,6 +84,9 @@ class MemoryLedger:
         with self._lock:
             self.lines.append(line)
 
+    def meet(self, dataset: str, marks: Iterable[bytes], *, named: bool) -> None:
+        """Do nothing: a memory ledger has no budgets that a second name could escape."""
+
 
 class FileLedger:
     """A ledger in a SQLite file, shared by any number of processes.
@@ -132,7 +94,7 @@ class FileLedger:
     Parameters
     ----------
     path : path-like
-        The file; created if it does not exist.
+        The file; created if it does not exist. Beside it lies ``<path>.witness``, which is private: never publish it.
     dataset : str, optional
         Name under which releases are recorded. Without it, the name of the file that is read, or "unnamed data" for
         arrays in memory: all unnamed data counts as one dataset.
@@ -151,151 +113,139 @@ class FileLedger:
     def __init__(self, path: str | PathLike[str], dataset: str | None = None):
         self.path = Path(path)
         self.dataset = dataset
-        self._create()
+        self._log.create()
+        with self._open(thorough=True):
+            pass
 
-    def begin(self, dataset: str, budget: Budget, relation: str, unit: str) -> int:
-        """Reserve the whole budget of a fit, or refuse it before it spends anything; return the number of the fit."""
-        cost = budget.cost(1.0)
-        with self._transaction() as db:
-            self._verify(db)
-            other = db.execute(
-                "SELECT relation, unit FROM fits WHERE dataset = ? AND (relation, unit) != (?, ?)",
-                (dataset, relation, unit),
-            ).fetchone()
-            if other:
-                raise LedgerError(
-                    f"{dataset!r} is accounted for per {other[1]} under {other[0]}; a fit per {unit} under {relation} "
-                    "cannot be added up with that. Use the same, or record it under another dataset name"
-                )
-            _check_cap(db, dataset, cost)
-            row = (dataset, relation, unit, cost.mu_squared, cost.epsilon)
-            number = db.execute("INSERT INTO fits VALUES (NULL, ?, ?, ?, 1, ?, ?)", row).lastrowid
-        assert number is not None
-        return number
+    @property
+    def _log(self) -> Log:
+        return Log(self.path)
+
+    def begin(self, dataset: str, budget: Budget, relation: str, unit: str, *, charge: Cost | None = None) -> int:
+        """Reserve the whole budget of a fit, or refuse it before it spends anything; return the number of the fit.
+
+        Parameters
+        ----------
+        dataset, budget, relation, unit
+            What the fit will spend, on what, and who is protected.
+        charge : Cost, optional
+            What the finite precision of the noise may cost besides.
+        """
+        cost = budget.cost(1.0) + (charge or Cost())
+        with self._open(thorough=True) as (log, book):
+            for other in book.of(dataset):
+                if (other.relation, other.unit) != (relation, unit):
+                    raise LedgerError(
+                        f"{dataset!r} is accounted for per {other.unit} under {other.relation}; a fit per {unit} under "
+                        f"{relation} cannot be added up with that. Use the same, or another name for the dataset"
+                    )
+            _check_cap(book, dataset, cost)
+            return log.append("begin", {"dataset": dataset, "relation": relation, "unit": unit, **cost.__dict__})
 
     def record(self, fit: int, line: Line) -> None:
         """Check the cap and write the release in one transaction; durable on return."""
-        entry, cost = line.entry, line.entry.cost
-        shape = "x".join(map(str, entry.shape)) or "1"
-        row: list[float | str] = [line.time, line.dataset, line.estimator, entry.query, shape, entry.share, entry.law]
-        row += [entry.sensitivity, entry.scale, cost.mu_squared, cost.epsilon, cost.delta, entry.relation, entry.unit]
-        row += [entry.noise, int(entry.private), line.budget_delta, fit]
-        with self._transaction() as db:
-            _check_cap(db, line.dataset, cost, besides=fit)
-            last = db.execute("SELECT seal FROM releases ORDER BY id DESC LIMIT 1").fetchone()
-            sealed = [*row, _seal(row, last[0] if last else "")]
-            db.execute(f"INSERT INTO releases VALUES (NULL{', ?' * len(sealed)})", sealed)
+        with self._open() as (log, book):
+            if fit not in book.fits or book.fits[fit].dataset != line.dataset:
+                raise LedgerError(f"{self.path} knows no such fit of {line.dataset!r}; nothing was released")
+            _check_cap(book, line.dataset, line.entry.cost, besides=fit)
+            log.append("release", body_of(line, fit))
 
     def end(self, fit: int) -> None:
         """Give back what a fit reserved and did not spend."""
-        with self._transaction() as db:
-            db.execute("UPDATE fits SET running = 0 WHERE id = ?", (fit,))
+        with self._open() as (log, book):
+            if fit in book.fits and book.fits[fit].running:
+                log.append("end", {"fit": fit})
 
     def settle(self, dataset: str) -> int:
         """Give back the reservations of fits that were killed, when none is running; return how many there were."""
-        with self._transaction() as db:
-            return db.execute("UPDATE fits SET running = 0 WHERE dataset = ? AND running", (dataset,)).rowcount
+        with self._open() as (log, book):
+            self._check_known(book, dataset)
+            running = [number for number, fit in book.fits.items() if fit.running and fit.dataset == dataset]
+            for number in running:
+                log.append("end", {"fit": number})
+            return len(running)
 
     def set_cap(self, dataset: str, cap: Budget) -> None:
         """Set the most that a dataset may spend over all fits; refused if it has spent more already."""
-        with self._transaction() as db:
-            spent = _spent(db, dataset).epsilon_at(cap.delta)
+        with self._open() as (log, book):
+            spent = book.spent(dataset).epsilon_at(cap.delta)
             if spent > cap.epsilon:
                 raise CapExceededError(
                     f"{dataset!r} has already spent epsilon = {spent:.6g} at delta = {cap.delta:g}; "
                     f"a cap of {cap.epsilon:g} cannot be kept"
                 )
-            row = [dataset, cap.epsilon, cap.delta]
-            db.execute("INSERT OR REPLACE INTO caps VALUES (?, ?, ?, ?)", [*row, _seal(row)])
+            log.append("cap", {"dataset": dataset, "epsilon": cap.epsilon, "delta": cap.delta})
 
     def spend(self, dataset: str) -> Spend:
-        """Return what a dataset has spent over all fits, as one (epsilon, delta)."""
-        with self._transaction() as db:
-            cap = _cap(db, dataset)
-            count, private, delta = db.execute(
-                "SELECT COUNT(*), MIN(private), MAX(budget_delta) FROM releases WHERE dataset = ?", (dataset,)
-            ).fetchone()
-            cost = _spent(db, dataset)
-            return Spend(dataset, cost, cap.delta if cap else delta or 0.0, count, private != 0, cap)
+        """Return what a dataset has spent over all fits, as one (epsilon, delta); a LedgerError if it is not known."""
+        with self._open() as (_, book):
+            self._check_known(book, dataset)
+            return book.spend(dataset)
 
     def datasets(self) -> list[str]:
-        """Return the names of all datasets with a release or a cap."""
-        with self._transaction() as db:
-            rows = db.execute("SELECT dataset FROM releases UNION SELECT dataset FROM caps ORDER BY 1").fetchall()
-            return [row[0] for row in rows]
+        """Return the names of all datasets with a fit or a cap."""
+        with self._open() as (_, book):
+            return book.names
 
     def lines(self, dataset: str | None = None) -> list[Line]:
         """Return the recorded releases in order, of one dataset or of all."""
-        where, values = ("", ()) if dataset is None else ("WHERE dataset = ?", (dataset,))
-        with self._transaction() as db:
-            rows = db.execute(
-                f"SELECT time, dataset, estimator, query, shape, share, law, sensitivity, scale, mu_squared, epsilon, "
-                f"delta, relation, unit, noise, private, budget_delta FROM releases {where} ORDER BY id",
-                values,
-            ).fetchall()
-        return [_line(*row) for row in rows]
+        with self._open() as (_, book):
+            if dataset is not None:
+                self._check_known(book, dataset)
+            return [line_of(body) for body in book.releases if dataset in (None, body["dataset"])]
 
-    def _create(self) -> None:
-        """Put a complete new ledger in place in one step, or check the one that is there."""
-        if not _there(self.path):
-            draft = self.path.with_name(f".{self.path.name}.{os.getpid()}-{threading.get_ident()}.new")
-            try:
-                with closing(sqlite3.connect(draft, isolation_level=None)) as db:
-                    db.executescript(
-                        f"PRAGMA synchronous = EXTRA; BEGIN; {_SCHEMA} PRAGMA application_id = {_APPLICATION_ID}; "
-                        f"PRAGMA user_version = {_SCHEMA_VERSION}; COMMIT;"
-                    )
-                with suppress(FileExistsError):  # another process was quicker: use its ledger
-                    os.link(draft, self.path)
-            except (sqlite3.Error, OSError) as error:
-                raise LedgerError(f"cannot make the ledger {self.path}: {error}; nothing was released") from error
-            finally:
-                draft.unlink(missing_ok=True)
-        with self._transaction() as db:
-            found = tuple(db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
-            if found != (_APPLICATION_ID, _SCHEMA_VERSION):
+    def meet(self, dataset: str, marks: Iterable[bytes], *, named: bool) -> None:
+        """Remember what identifies the data of a dataset; object if it came under another name before.
+
+        Two names have two budgets, so data under a second name escapes its cap. Only keyed hashes of the marks are
+        kept, in the witness and never in the ledger (log.py says why).
+
+        Parameters
+        ----------
+        dataset : str
+            Name under which the data is about to be accounted for.
+        marks : iterable of bytes
+            Whatever tells this data from other: paths of files, fingerprints of columns.
+        named : bool
+            Whether somebody gave the name: then a warning. A name that was derived from a file's is an error, unless
+            the data came under it before.
+        """
+        marks = list(marks)
+        with self._open() as (log, _):
+            names = log.names_met(marks)
+            others = sorted(names - {dataset})
+            if others and not named and dataset not in names:
                 raise LedgerError(
-                    f"{self.path} is not a knoll ledger of version {_SCHEMA_VERSION} (or was emptied: restore it from "
-                    "a backup, never start afresh under the same name)"
+                    f"this data, or a part of it, was accounted for as {others[0]!r} before, not as {dataset!r}. Name "
+                    f"the dataset: Ledger(path, dataset={others[0]!r})"
                 )
-            self._verify(db)
-
-    def _verify(self, db: sqlite3.Connection) -> None:
-        """Refuse a damaged file: its structure, every entry and every cap must be as they were written."""
-        intact = db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok" and _schema(db) == _schema_as_written()
-        before = ""
-        for number, (place, *row, seal) in enumerate(db.execute("SELECT * FROM releases ORDER BY id"), start=1):
-            intact = intact and place == number and seal == _seal(row, before)
-            before = seal
-        intact = intact and all(seal == _seal(row) for *row, seal in db.execute("SELECT * FROM caps"))
-        if not intact:
-            raise LedgerError(f"{self.path} is damaged; restore it from a backup, never start afresh")
+            log.remember(dataset, marks)
+        if others:
+            warnings.warn(
+                f"this data, or a part of it, was also accounted for as {', '.join(map(repr, others))}; under "
+                f"{dataset!r} its releases are not added to those",
+                LedgerWarning,
+                stacklevel=2,
+            )
 
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """One immediate transaction on a connection of its own, so that forks and threads share nothing."""
-        if not _there(self.path):
-            raise LedgerError(f"{self.path} has gone; restore it from a backup")
-        try:
-            with closing(sqlite3.connect(self.path, timeout=60.0, isolation_level=None)) as db:
-                db.execute("PRAGMA synchronous = EXTRA")
-                db.execute("BEGIN IMMEDIATE")
-                try:
-                    yield db
-                except BaseException:
-                    db.execute("ROLLBACK")
-                    raise
-                db.execute("COMMIT")
-        except (sqlite3.Error, UnicodeError) as error:  # damaged names in the schema are not text
-            raise LedgerError(f"cannot use the ledger {self.path}: {error}; nothing was released") from error
+    def _open(self, *, thorough: bool = False) -> Iterator[tuple[Open, Book]]:
+        """One transaction on a verified log, and what it adds up to."""
+        with self._log.transaction(thorough=thorough) as log:
+            try:
+                book = Book(log.events)
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                raise LedgerError(f"{self.path} holds entries that make no sense; restore it from a backup") from error
+            yield log, book
 
-
-def _there(path: Path) -> bool:
-    """Whether the ledger exists; a folder that may not be looked into is an error, not an absence."""
-    try:
-        return path.exists()
-    except OSError as error:
-        raise LedgerError(f"cannot use the ledger {path}: {error}; nothing was released") from error
+    def _check_known(self, book: Book, dataset: str) -> None:
+        """Refuse a name that nobody ever used: a slip of the pen would look like nothing spent."""
+        names = book.names
+        if dataset not in names:
+            close = get_close_matches(dataset, names, n=_MOST_NAMES)
+            shown = [*close, *(name for name in names if name not in close)][:_MOST_NAMES]
+            known = f"it knows {', '.join(map(repr, shown))}" if shown else "it knows none yet"
+            raise LedgerError(f"{self.path} knows no dataset {dataset!r}; {known}")
 
 
 def open_ledger(ledger: "Ledger | str | PathLike[str] | None") -> Ledger:
@@ -312,66 +262,14 @@ def line_now(dataset: str, estimator: str, budget: Budget, entry: Entry) -> Line
     return Line(time.time(), dataset, estimator, budget.delta, entry)
 
 
-def _schema(db: sqlite3.Connection) -> list[Any]:
-    """Return the definitions of all tables and indices."""
-    return db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name").fetchall()
-
-
-@cache
-def _schema_as_written() -> list[Any]:
-    with closing(sqlite3.connect(":memory:")) as db:
-        db.executescript(_SCHEMA)
-        return _schema(db)
-
-
-def _seal(row: list[Any], before: str = "") -> str:
-    """Return the hash of a row, numbers as the doubles that the database keeps, and of the seal before it."""
-    plain = [float(value) if isinstance(value, int | float) else value for value in row]
-    return hashlib.sha256(repr((before, plain)).encode()).hexdigest()
-
-
-def _check_cap(db: sqlite3.Connection, dataset: str, cost: Cost, besides: int = 0) -> None:
+def _check_cap(book: Book, dataset: str, cost: Cost, besides: int = 0) -> None:
     """Refuse a cost that would exceed the cap, counting what running fits (`besides` this one) have reserved."""
-    cap = _cap(db, dataset)
+    cap = book.caps.get(dataset)
     if cap is None:
         return
-    spent = _spent(db, dataset)
-    if (spent + _reserved(db, dataset, besides) + cost).epsilon_at(cap.delta) > cap.epsilon:
+    spent = book.spent(dataset)
+    if (spent + book.reserved(dataset, besides) + cost).epsilon_at(cap.delta) > cap.epsilon:
         raise CapExceededError(
             f"the cap of {dataset!r} is {cap}; epsilon = {spent.epsilon_at(cap.delta):.6g} is spent, and this would "
             "exceed it (running fits have reserved their part). Ask for less, or have the cap raised: knoll ledger cap"
         )
-
-
-def _reserved(db: sqlite3.Connection, dataset: str, besides: int) -> Cost:
-    """What running fits have reserved and not yet spent."""
-    row = db.execute(
-        "SELECT TOTAL(MAX(0, f.mu_squared - COALESCE(r.mu, 0))), TOTAL(MAX(0, f.epsilon - COALESCE(r.eps, 0))) "
-        "FROM fits f LEFT JOIN (SELECT fit, SUM(mu_squared) AS mu, SUM(epsilon) AS eps FROM releases GROUP BY fit) r "
-        "ON r.fit = f.id WHERE f.dataset = ? AND f.running AND f.id != ?",
-        (dataset, besides),
-    ).fetchone()
-    return Cost(*row)
-
-
-def _cap(db: sqlite3.Connection, dataset: str) -> Budget | None:
-    row = db.execute("SELECT epsilon, delta FROM caps WHERE dataset = ?", (dataset,)).fetchone()
-    return Budget(*row) if row else None
-
-
-def _spent(db: sqlite3.Connection, dataset: str) -> Cost:
-    row = db.execute(
-        "SELECT TOTAL(mu_squared), TOTAL(epsilon), TOTAL(delta) FROM releases WHERE dataset = ?", (dataset,)
-    ).fetchone()
-    return Cost(*row)
-
-
-def _line(
-    when: float, dataset: str, estimator: str, query: str, shape: str, share: float, law: str, sensitivity: float,
-    scale: float, mu_squared: float, epsilon: float, delta: float, relation: str, unit: str, noise: str, private: int,
-    budget_delta: float,
-) -> Line:  # fmt: skip
-    sizes = tuple(int(size) for size in shape.split("x"))
-    cost = Cost(mu_squared, epsilon, delta)
-    entry = Entry(query, sizes, share, law, sensitivity, scale, cost, relation, unit, noise, bool(private))
-    return Line(when, dataset, estimator, budget_delta, entry)

@@ -1,14 +1,23 @@
-"""Disjoint random parts of the records: which part a record is in, and a query that sees one part only.
+"""Disjoint random parts of the records: which part a record is in, a query that sees one part only, and their door.
 
 A record's part is a keyed hash of its values: a function of the record and of a public key alone. It does not move when
 other records come or go, and no record is in two parts. The key need not be secret: the guarantee holds for each.
 """
 
+import threading
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 
-from knoll.privacy.asked import Answerable, Floats, Integers
+from knoll.privacy.asked import Answerable, Floats, Integers, check_query
+from knoll.privacy.errors import BudgetExceededError, PrivacyError
+from knoll.privacy.noise import NoiseSource, noise_source
 from knoll.privacy.relation import Relation
+from knoll.privacy.released import Entry, Released
+
+if TYPE_CHECKING:
+    from knoll.privacy.curator import Curator
 
 Words = npt.NDArray[np.uint64]
 
@@ -39,6 +48,43 @@ class InPart:
         if relation is not Relation.REPLACE_ONE:
             return change
         return max(change, 2.0 ** (1 / norm) * self._query.sensitivity(Relation.ADD_REMOVE, norm))
+
+
+class Parts:
+    """Disjoint parts of the records. Each answers one query; the first to do so is recorded and pays for all."""
+
+    def __init__(self, curator: "Curator", number: int, share: float, key: int):
+        self._curator, self._number, self._share, self._key = curator, number, share, key
+        self._used, self._touched = 0, 0
+        self._paid: Entry | None = None
+        self._lock = threading.Lock()  # for a whole release: no part answers before the first has paid
+
+    def release(self, query: Answerable) -> Released:
+        """Answer one query from the next part. All of them have the first one's shape, and so its cost."""
+        with self._lock:
+            if self._used == self._number:
+                raise BudgetExceededError(f"all {self._number} parts of the records have answered")
+            curator, source = self._curator, noise_source.get()
+            check_query(query)
+            seen = InPart(query, self._used, self._number, self._key)
+            if self._paid is None:
+                with curator._reserved(seen, self._share, source, self._number) as entry:
+                    total = curator._sum(seen)
+                    curator._record(entry)
+                self._paid, self._touched = entry, query.touched
+            else:
+                entry = self._paid_for(seen, source)
+                total = curator._sum(seen)
+            self._used += 1
+            return curator._noisy(seen, total, entry, source)
+
+    def _paid_for(self, query: InPart, source: NoiseSource) -> Entry:
+        """Return the entry of a later part, if the first has paid for it."""
+        entry, paid = self._curator._calibrated(query, self._share, source, self._number), self._paid
+        assert paid is not None
+        if query.touched > self._touched or entry.shape != paid.shape or entry.noise != paid.noise:
+            raise PrivacyError(f"{query.name!r} is not what the first part paid for: it differs in shape or noise")
+        return entry
 
 
 def part_of(block: Floats, key: int, parts: int) -> Integers:

@@ -80,7 +80,7 @@ class User:
             raise PrivacyError(f"cap={self.cap!r}: the records used per user must be an integer from 1 to 1,000,000")
 
     def __str__(self) -> str:
-        return f"user (at most {self.cap} records each)"
+        return f"user (column {self.column!r}, at most {self.cap} records each)"
 
 
 Unit = Record | User

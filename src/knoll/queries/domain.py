@@ -16,14 +16,14 @@ from knoll.privacy.errors import BoundsError
 from knoll.queries.query import UNIT
 
 Floats = npt.NDArray[np.float64]
-LARGEST_BOUND, SMALLEST_HALF = 1e50, 1e-50
+LARGEST_BOUND, SMALLEST_HALF = 1e30, 1e-30
 """Bounds are no larger, and half a width no smaller.
 
 What queries compute from bounds are widths, grid steps (2^-18 of them), their reciprocals and squares, products of two
-columns' widths, and the square of a ratio of two; estimators add fourth powers of widths (the variance of a variance).
-All lie between 1e-230 and 1e230, far from where doubles overflow or lose bits (1e308, 1e-308). So every step and limit
-is a finite, positive number, and no number becomes a NaN: a difference that overflows is infinite, keeps its sign, and
-is clipped.
+columns' widths, and the square of a ratio of two; estimators add fourth powers of widths (the variance of a variance)
+and of ratios of two. All lie between 1e-280 and 1e280, far from where doubles overflow or lose bits (1e308, 1e-308).
+So every step and limit is a finite, positive number, and no number becomes a NaN: a difference that overflows is
+infinite, keeps its sign, and is clipped.
 """
 
 _NARROWEST = 1e-12  # half a width, as a part of the larger bound: it spans thousands of doubles then

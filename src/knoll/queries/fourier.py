@@ -22,6 +22,7 @@ Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 _HEAVIEST = 32  # weight of the heaviest frequency
+_SCALES = {1: 2**9, 2: 2**6, 3: 2**5}  # of the tables, by the number of columns
 _TABLE = 2**12  # phases that `FourierFeatures` tells apart
 _TURN = 2**30  # grid units to a full turn of a phase, before they are read as a table index
 
@@ -61,7 +62,7 @@ class Lattice:
         d = len(top)
         finest = {1: 13, 2: 9, 3: 7}[d]
         self.cells = cells or tuple(2 ** max(4, min(finest, math.ceil(math.log2(8 * k + 1)))) for k in top)
-        self.scale = {1: 2**9, 2: 2**6, 3: 2**5}[d]
+        self.scale = _SCALES[d]
         self.width = self.period / np.array(self.cells)
         self._end = (self.high - self.low) / self.width
         require_finite("the window and its padding", self.low, self._end)
@@ -156,6 +157,11 @@ class FourierGrid(Query):
         self.step = np.array(float(lattice.scale) ** -d)
         self.touched = len(self.kept)
         self.largest = int(self.weights.max()) * lattice.scale**d
+
+    @staticmethod
+    def longest(n_columns: int, frequencies: int) -> float:
+        """Return what the l2 norm of a contribution cannot exceed with so many frequencies, whatever the amplitudes."""
+        return _HEAVIEST * float(_SCALES[n_columns] + 1) ** n_columns * frequencies**0.5
 
     def summarise(self, block: Floats) -> Integers:
         """Multiply the histogram of a block by the tables, one column after another."""

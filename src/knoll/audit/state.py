@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from knoll.privacy.errors import PrivacyError
 from knoll.privacy.book import Line
+from knoll.privacy.errors import PrivacyError
 
 _PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None), type(Ellipsis)})
 _REDUCED: tuple[Any, Any] = (object.__reduce_ex__, object.__reduce__)

@@ -18,7 +18,7 @@ from knoll import progress
 from knoll.bounds import PRIVATE, SHARE, bounds_asks, buy_bounds
 from knoll.engines.decode import frame_to_doubles, is_frame, plain_to_doubles, refuse_dates
 from knoll.engines.engine import REFUSED
-from knoll.privacy import Ask, Budget, Curator, DataError, PrivacyError, Record, Relation, User, open_ledger
+from knoll.privacy import Ask, Budget, Curator, DataError, FileLedger, PrivacyError, Record, Relation, User, open_ledger
 from knoll.privacy.errors import BoundsError
 from knoll.privacy.ledger import UNNAMED
 from knoll.queries import Ball, Box, domain_from
@@ -26,13 +26,15 @@ from knoll.releases import releases_note
 from knoll.source import Source, as_source, open_array, open_file, split_users
 
 COMMON_PARAMETERS = """epsilon, delta : float, default=1.0 and 1e-6
-        Privacy budget of one fit. ``delta=0`` gives pure differential privacy (Laplace noise).
+        Privacy budget of one fit. ``delta=0`` gives pure differential privacy (Laplace noise). A GridSearchCV fits
+        many times, and `privacy_` tells of the last fit only; a shared `ledger` adds them up.
     bounds : Box, Ball, (lower, upper), dict or "private"
         Where records can lie, known without looking at them; records outside are clipped. ``"private"`` buys
         bounds with a tenth of the budget.
     scale_by_bounds : bool, default=False
         Measure distances in units of each column's bounds, for columns of different kinds. (Scaling by the data's
-        own spread, as StandardScaler does, would not be private.)
+        own spread, as a StandardScaler before the estimator does, is not private, and no estimator can see it:
+        `privacy_` does not cover other steps of a pipeline.)
     relation : {"add_remove", "replace_special", "replace_one"}, default="add_remove"
         What neighbouring datasets are.
     unit : Record or User, optional
@@ -41,7 +43,8 @@ COMMON_PARAMETERS = """epsilon, delta : float, default=1.0 and 1e-6
         Rows with NaN or infinity: an error, or left out. Where the number of records is public (the two replace
         relations) a row whose features are all missing is a null record: it adds nothing, under either.
     ledger : path or ledger, optional
-        Where releases are recorded, against a cap per dataset. In memory by default.
+        Where releases are recorded, against a cap per dataset. In memory by default. A file's name names its data;
+        for frames and arrays say whose they are: ``ledger=knoll.Ledger("privacy.db", dataset="visits")``.
     random_state : int, RandomState or None
         Public randomness. Never the noise.
     verbose : bool, default=False
@@ -177,12 +180,13 @@ def open_curator(
     budget = getattr(estimator, "_budget_for", lambda n_columns: budget)(engine.n_columns)
     private = isinstance(estimator.bounds, str)
     domain = None if private else domain_from(estimator.bounds, engine.n_columns, engine.names)
+    ledger = open_ledger(estimator.ledger)
     curator = Curator(
         engine,
         budget,
         relation=relation,
         unit=estimator.unit,
-        ledger=open_ledger(estimator.ledger),
+        ledger=ledger,
         dataset=dataset,
         estimator=type(estimator).__name__,
         asks=(
@@ -192,6 +196,7 @@ def open_curator(
     )
     known = ("column names", *(() if private else ("bounds",)), *public)
     counted = () if relation is Relation.ADD_REMOVE else ("the number of records",)
+    _recognise(ledger, engine, dataset)
     with curator:
         if domain is None:
             domain = buy_bounds(curator, engine.n_columns, engine.names)
@@ -205,6 +210,17 @@ def _check_bounds(bounds: Any) -> None:
         domain_from(bounds, 1)
     if isinstance(bounds, np.ndarray) and bounds.size == 0:
         raise BoundsError("bounds are empty")
+
+
+def _recognise(ledger: Any, engine: Any, dataset: str) -> None:
+    """Have a ledger on disk object to data that it accounted for under another name, before anything is spent.
+
+    A file under a second name that nobody gave is refused; columns that were met elsewhere are a warning.
+    """
+    if isinstance(ledger, FileLedger):
+        name, named = ledger.dataset or dataset, ledger.dataset is not None
+        ledger.meet(name, engine.file_marks, named=named)
+        ledger.meet(name, engine.column_marks(), named=True)
 
 
 def _engine(estimator: Any, X: Any, response: Any, *, nulls: bool) -> tuple[Any, str]:

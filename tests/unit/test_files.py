@@ -289,3 +289,52 @@ def test_nothing_of_an_earlier_fit_survives():
     model.fit(rows)
     assert not hasattr(model, "mixture_privacy_")
     assert not hasattr(model, "feature_names_in_")
+
+
+# ---- data under a second name -----------------------------------------------------------------
+
+
+@pytest.fixture
+def visits(tmp_path):
+    frame = pd.DataFrame(np.random.default_rng(0).uniform(size=(300, 2)), columns=["a", "b"])
+    (tmp_path / "visits").mkdir()
+    frame.to_csv(tmp_path / "visits" / "part.csv", index=False)
+    return tmp_path / "visits", frame
+
+
+def test_a_file_does_not_get_a_second_budget_by_another_path(visits, tmp_path):
+    folder, _ = visits
+    ledger = tmp_path / "privacy.db"
+    model = knoll.Lloyd(2, bounds=(0, 1), ledger=ledger).fit(folder)
+    model.fit(folder)
+    (tmp_path / "link.csv").symlink_to(folder / "part.csv")
+    for path in (folder / "part.csv", tmp_path / "link.csv"):
+        with pytest.raises(knoll.privacy.LedgerError, match="was accounted for as 'visits' before"):
+            model.fit(path)
+    model.set_params(ledger=knoll.Ledger(ledger, dataset="visits")).fit(folder / "part.csv")
+    assert knoll.Ledger(ledger).datasets() == ["visits"]
+
+
+def test_a_frame_of_known_columns_is_recognised(visits, tmp_path):
+    folder, frame = visits
+    ledger = tmp_path / "privacy.db"
+    knoll.Lloyd(2, bounds=(0, 1), ledger=ledger).fit(folder)
+    shuffled = frame.sample(frac=1.0, random_state=0).rename(columns={"b": "other"})
+    for X in (frame, shuffled[["other"]], frame.to_numpy(), pl.DataFrame(frame), frame.to_numpy()[::-1]):
+        with pytest.warns(knoll.privacy.LedgerWarning, match="also accounted for as 'visits'"):
+            knoll.Lloyd(2, bounds=(0, 1), ledger=ledger).fit(X)
+    knoll.Lloyd(2, bounds=(0, 1), ledger=knoll.Ledger(ledger, "elsewhere")).fit(frame * 0.5)  # other data: no warning
+    knoll.Lloyd(2, bounds=(0, 1), ledger=ledger).fit(np.zeros((300, 2)))  # one value says nothing
+    knoll.Lloyd(2, bounds=(0, 1), ledger=knoll.Ledger(ledger, "zeros")).fit(np.zeros((300, 2)))
+
+
+def test_marks_do_not_reach_the_ledger_or_the_model(visits, tmp_path):
+    folder, _ = visits
+    ledger = tmp_path / "privacy.db"
+    model = knoll.Lloyd(2, bounds=(0, 1), ledger=ledger).fit(folder)
+    engine = FileEngine(folder)
+    for mark in (*engine.column_marks(), *engine.file_marks):
+        for file in tmp_path.glob("privacy.db*"):
+            assert mark not in file.read_bytes()
+        assert str(mark) not in repr(vars(model))
+    assert len({*engine.column_marks(), *engine.file_marks}) == 3

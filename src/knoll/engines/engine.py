@@ -14,6 +14,7 @@ from threadpoolctl import ThreadpoolController
 
 from knoll import progress
 from knoll.engines.ids import NO_ID, UserCap
+from knoll.engines.marks import column_marks
 from knoll.privacy.asked import Answerable, Floats, Integers, bounded_total
 from knoll.privacy.errors import DataError
 from knoll.privacy.relation import Record, Unit, User
@@ -107,6 +108,15 @@ class Engine(ABC):
     def _all_null(self, rows: Floats) -> bool:
         """Whether all of these rows are null records (true of no rows)."""
         return not len(rows) or (self.nulls and bool(np.isnan(rows).all()))
+
+    @property
+    def file_marks(self) -> list[bytes]:
+        """Marks of the files that hold the rows, for a ledger's witness; none if they are in memory."""
+        return []
+
+    def column_marks(self) -> list[bytes]:
+        """Marks of the columns, for a ledger's witness: one pass over all rows."""
+        return column_marks(rows for rows, _, _ in self.read())
 
     def aggregate(self, query: Answerable) -> Integers:
         """Return the exact integer total of a query over all rows."""

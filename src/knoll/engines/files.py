@@ -22,6 +22,7 @@ from knoll.engines.decode import NOT_NUMBERS, doubles, is_number
 from knoll.engines.engine import Block, Engine, Missing
 from knoll.engines.ids import id_kind
 from knoll.engines.listing import data_files, file_kind
+from knoll.engines.marks import file_marks
 from knoll.privacy.errors import DataError
 from knoll.privacy.relation import Unit, User
 
@@ -67,6 +68,11 @@ class FileEngine(Engine):
     def row_limit(self) -> int:
         """Rows by the files' own metadata; a text file has fewer rows than bytes."""
         return sum(_safely(part.path, part.count) for part in self._parts)
+
+    @property
+    def file_marks(self) -> list[bytes]:
+        """Marks of the files, for a ledger's witness."""
+        return file_marks(self.files)
 
     def read(self) -> Iterator[Block]:
         """Yield the rows of all files, in order; the next block is read while one is summed."""

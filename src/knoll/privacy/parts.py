@@ -92,11 +92,11 @@ def part_of(block: Floats, key: int, parts: int) -> Integers:
     words = (np.ascontiguousarray(block, dtype=np.float64) + 0.0).view(np.uint64)  # -0.0 is 0.0
     mixed = np.full(len(words), key % 2**64, dtype=np.uint64)
     for column in words.T:
-        mixed = _mix(mixed ^ column)
+        mixed = mix(mixed ^ column)
     return ((mixed >> np.uint64(32)) % np.uint64(parts)).astype(np.int64)
 
 
-def _mix(words: Words) -> Words:
+def mix(words: Words) -> Words:
     """Spread every bit over all others (splitmix64: Steele, Lea and Flood 2014)."""
     words = words + np.uint64(0x9E3779B97F4A7C15)
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -39,6 +39,7 @@ FAULTS, NOISE = "tests/end_to_end/test_faults.py", "tests/statistical/test_noise
 SEARCH, DOMAINS = "tests/contract/test_search.py", "tests/unit/test_domain.py tests/unit/test_nearest.py"
 STATE, PIPELINES = "tests/audit/test_whole_state.py", "tests/audit/test_pipelines.py"
 RELEASES = "tests/audit/test_releases.py"
+READING, FILES = "tests/contract/test_reading.py", "tests/unit/test_files.py"
 
 MUTANTS = [
     Mutant(
@@ -349,6 +350,103 @@ MUTANTS = [
         'public=("the parameters",)',
         RELEASES,
         "mixtures_of_clusterers",
+    ),
+    Mutant(
+        "an id is compared as its own value",
+        "engines/ids.py",
+        "    return value\n\n\ndef ids_of",
+        "    return float(value) if isinstance(value, int) else str(value)\n\n\ndef ids_of",
+        READING,
+        "merge_only",
+    ),
+    Mutant(
+        "a row without an id has no cap to share",
+        "engines/ids.py",
+        "        before[0] = self.cap\n",
+        "",
+        READING,
+        "share_no_cap",
+    ),
+    Mutant(
+        "lists are taken apart before they become an array",
+        "source.py",
+        "    if isinstance(X, list | tuple) and X and",
+        "    if False and",
+        READING,
+        "cannot_change_the_type",
+    ),
+    Mutant(
+        "a file ends outside quotes",
+        "engines/csv.py",
+        "        elif self._inside:\n",
+        "        elif False:\n",
+        FILES,
+        "quote",
+    ),
+    Mutant(
+        "quotes stand at the ends of fields",
+        "engines/csv.py",
+        "        if before.size and not np.isin(before, self._around).all():",
+        "        if False:",
+        FILES,
+        "quote",
+    ),
+    Mutant(
+        "every file is cast by itself",
+        "engines/files.py",
+        "                if len(seen) > 1:",
+        "                if False:",
+        FILES,
+        "disagree",
+    ),
+    Mutant(
+        "a file is read once, whatever links lead to it",
+        "engines/listing.py",
+        "            found.setdefault((about.st_dev, about.st_ino), file)",
+        "            found[about.st_dev, len(found)] = file",
+        FILES,
+        "read_once",
+    ),
+    Mutant(
+        "a file stays as it is between passes",
+        "engines/files.py",
+        "            if _stamp(part.path) != stamp:",
+        "            if False:",
+        FILES,
+        "changes_between",
+    ),
+    Mutant("dates are no numbers", "engines/decode.py", "    if dates:\n", "    if False:\n", FILES, "dates_and"),
+    Mutant(
+        "a record is not taken for column names",
+        "engines/files.py",
+        "columns is None and any(map(is_value, first.names)):",
+        "columns is None and all(map(is_value, first.names)):",
+        FILES,
+        "not_taken_for_names",
+    ),
+    Mutant(
+        "a null record is no reason to refuse",
+        "engines/engine.py",
+        "(self.nulls and bool(np.isnan(rows).all()))",
+        "False",
+        FILES,
+        "null_record",
+    ),
+    Mutant(
+        "a fit publishes all or nothing",
+        "estimator.py",
+        "        draft = copy.copy(self)\n",
+        "        draft = self\n",
+        FILES,
+        "leaves_the_model",
+    ),
+    Mutant(
+        "data under a second name is recognised",
+        "estimator.py",
+        "    if isinstance(ledger, FileLedger):",
+        "    if False:",
+        FILES,
+        "second_budget",
     ),
 ]
 

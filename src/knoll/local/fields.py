@@ -46,7 +46,7 @@ def _side(name: str, values: Any) -> tuple[float, ...]:
 
 
 def finite_numbers(given: Any, n_columns: int) -> np.ndarray:
-    """Return records as an array of finite numbers with up to two axes, or refuse them without a word about their values.
+    """Return records as an array of finite numbers with up to two axes, or refuse them without quoting a value.
 
     Texts are not read as numbers, dates not as counts of days, and what lies under a mask is not taken.
     """

@@ -40,6 +40,8 @@ SEARCH, DOMAINS = "tests/contract/test_search.py", "tests/unit/test_domain.py te
 STATE, PIPELINES = "tests/audit/test_whole_state.py", "tests/audit/test_pipelines.py"
 RELEASES = "tests/audit/test_releases.py"
 READING, FILES = "tests/contract/test_reading.py", "tests/unit/test_files.py"
+CLIENTS, LOCAL = "tests/unit/test_clients.py", "tests/contract/test_local.py"
+HOSTILE = "tests/fuzz/test_hostile_json.py"
 
 MUTANTS = [
     Mutant(
@@ -447,6 +449,100 @@ MUTANTS = [
         "    if False:",
         FILES,
         "second_budget",
+        "the exact check of a client's law",
+        "local/law.py",
+        "max(ratio, 1 / ratio) > exp_below(epsilon)",
+        "False",
+        CLIENTS,
+        "one_word or wrong_way",
+    ),
+    Mutant(
+        "e^epsilon from below",
+        "local/law.py",
+        "    return Fraction(total, 1 << _BITS)",
+        "    return Fraction(total + (total >> 60), 1 << _BITS)",
+        CLIENTS,
+        "below_it or one_word",
+    ),
+    Mutant(
+        "the range of a square wave's reach",
+        "local/clients.py",
+        'whole("reach", self.reach, 0, known["n_bins"])',
+        "self.reach",
+        CLIENTS,
+        "every_field",
+    ),
+    Mutant(
+        "whole numbers of a client are whole",
+        "local/fields.py",
+        "    if type(value) is not int or not least <= value <= most:",
+        "    if not least <= value <= most:",
+        CLIENTS,
+        "every_field",
+    ),
+    Mutant(
+        "the cost of a noisy record from a document",
+        "local/clients.py",
+        "        if not self.cost.epsilon_at(self.delta) <= self.epsilon:",
+        "        if False:",
+        CLIENTS,
+        "noisy_record_from_a_document",
+    ),
+    Mutant(
+        "an unpickled client is checked",
+        "local/client.py",
+        "    def __reduce__(self)",
+        "    def _reduce(self)",
+        CLIENTS,
+        "every_field or copies",
+    ),
+    Mutant(
+        "the limit of a report's numbers",
+        "local/reports.py",
+        "all(least <= number <= most for number in numbers)",
+        "all(number <= most for number in numbers)",
+        LOCAL,
+        "hostile_reports or farthest",
+    ),
+    Mutant(
+        "a report has one axis",
+        "local/reports.py",
+        'entry.ndim != 1 or entry.dtype.kind not in "iu"',
+        'entry.dtype.kind not in "iu"',
+        LOCAL,
+        "hostile_reports",
+    ),
+    Mutant(
+        "lines of reports are read in pieces",
+        "cli/local.py",
+        "        while line := file.readline(_LARGEST):",
+        "        while line := file.readline():",
+        HOSTILE,
+        "line_without_end",
+    ),
+    Mutant(
+        "the parts of a model fit together",
+        "model.py",
+        "lengths.setdefault(axis, n) != n for",
+        "lengths.setdefault(axis, n) != n and False for",
+        HOSTILE,
+        "no_fit_gives",
+    ),
+    Mutant(
+        "the parameters of a model",
+        "model.py",
+        "    _check(model)\n",
+        "",
+        HOSTILE,
+        "no_fit_gives",
+    ),
+    Mutant(
+        "a key is in a document once",
+        "document.py",
+        "    if len(known) < len(pairs):",
+        "    if False:",
+        HOSTILE,
+        "in_one_line",
     ),
 ]
 

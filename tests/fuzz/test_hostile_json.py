@@ -264,7 +264,8 @@ def test_the_command_refuses_hostile_clients_in_one_line(tmp_path, documents, wh
     bad = [json.dumps({**good, "columns": each}).encode() for each in VALUES if each not in (None, ["x"])]
     if what == "client":
         bad = [*WHOLE, *(json.dumps({**good, "reach": "@"}).replace('"@"', text).encode() for text in TEXTS)]
-        bad += [json.dumps(good).encode("utf-16"), b" " * (2**20 + 1), b"[" * 2**19 + b"]" * 2**19]
+        bad += [json.dumps(good).encode()[:-1] + b', "reach": 2}', json.dumps(good).encode("utf-16")]
+        bad += [b" " * (2**20 + 1), b"[" * 2**19 + b"]" * 2**19]
     for content in bad:
         path.write_bytes(content)
         done = run.invoke(app, ["local", "report", str(path), str(tmp_path / "mine.csv"), "--out", "r.jsonl"])

@@ -34,6 +34,7 @@ class Mutant:
 QUERIES, ESTIMATORS = "tests/contract/test_queries.py", "tests/contract/test_estimators.py"
 CURATOR, LEDGER = "tests/unit/test_curator.py", "tests/unit/test_ledger.py"
 PARTS = "tests/unit/test_parts.py"
+DOOR, LOG = "tests/unit/test_door.py", "tests/unit/test_log.py"
 AUDIT, ROUNDING = "tests/audit/test_audit.py", "tests/audit/test_quantisation.py"
 FAULTS, NOISE = "tests/end_to_end/test_faults.py", "tests/statistical/test_noise.py"
 
@@ -95,16 +96,9 @@ MUTANTS = [
     Mutant(
         "the ledger is written before the noise",
         "privacy/curator.py",
-        "        if not paid:\n"
-        "            line = line_now(self._dataset, self._estimator, self._budget, entry)\n"
-        "            self._ledger.record(self._begun(), line)\n"
-        "            self._entries += (entry,)\n"
-        "        noisy = source.perturb(total * query.weights, self._budget.law, entry.scale)\n",
-        "        noisy = source.perturb(total * query.weights, self._budget.law, entry.scale)\n"
-        "        if not paid:\n"
-        "            line = line_now(self._dataset, self._estimator, self._budget, entry)\n"
-        "            self._ledger.record(self._begun(), line)\n"
-        "            self._entries += (entry,)\n",
+        "            self._record(entry)\n        return self._noisy(query, total, entry, source)\n",
+        "            noisy = self._noisy(query, total, entry, source)\n"
+        "            self._record(entry)\n        return noisy\n",
         FAULTS,
         "killed_at_the_draw",
     ),
@@ -154,9 +148,9 @@ MUTANTS = [
     ),
     Mutant(
         "each part of the records answers once",
-        "privacy/curator.py",
-        "        if self._used == self._number:",
-        "        if False:",
+        "privacy/parts.py",
+        "            if self._used == self._number:",
+        "            if False:",
         PARTS,
         "answers_once",
     ),
@@ -178,9 +172,9 @@ MUTANTS = [
     ),
     Mutant(
         "the seals of the ledger",
-        "privacy/ledger.py",
-        "        if not intact:",
-        "        if False:",
+        "privacy/log.py",
+        " or seal != _seal(before, number, kind, body)",
+        "",
         FAULTS,
         "changed_or_lost",
     ),
@@ -191,6 +185,110 @@ MUTANTS = [
         "Cost(ratio**2, 0.0, 0.0)",
         ESTIMATORS,
         "price_of_the_sampler and Lloyd",
+    ),
+    Mutant(
+        "the ledger's seals are a chain",
+        "privacy/log.py",
+        "repr((before, number, kind, body))",
+        'repr(("", number, kind, body))',
+        LOG,
+        "seal_of_its_own",
+    ),
+    Mutant(
+        "the ledger's head",
+        "privacy/log.py",
+        " or head != [(1, len(self.events), before)]:",
+        ":",
+        LOG,
+        "deleted or cut_off",
+    ),
+    Mutant(
+        "the ledger's witness",
+        "privacy/log.py",
+        "        if number and (number > len(self.events) or self._seal_of(number) != seal):",
+        "        if False:",
+        LOG,
+        "backup or sealed_anew or cut_off",
+    ),
+    Mutant(
+        "keys of 16 bytes",
+        "privacy/entropy.py",
+        "os.urandom(16)",
+        "os.urandom(4)",
+        DOOR,
+        "fresh_bits",
+    ),
+    Mutant(
+        "the sampler's price counts a user's records",
+        "privacy/curator.py",
+        "min(touched * self._unit.cap * (2 if",
+        "min(touched * (2 if",
+        DOOR,
+        "charge_counts",
+    ),
+    Mutant(
+        "the sampler's price counts both records of a replacement",
+        "privacy/curator.py",
+        "self._unit.cap * (2 if self._relation is Relation.REPLACE_ONE else 1), 2 * size)",
+        "self._unit.cap, 2 * size)",
+        DOOR,
+        "charge_counts",
+    ),
+    Mutant(
+        "the sampler's price counts every part",
+        "privacy/curator.py",
+        "charge(budget.law, parts * self._moved(",
+        "charge(budget.law, self._moved(",
+        DOOR,
+        "charge_counts",
+    ),
+    Mutant(
+        "the check before a release",
+        "privacy/curator.py",
+        "        if compose((*self._granted, entry)).epsilon_at(self._budget.delta) > self._budget.epsilon:",
+        "        if False:",
+        DOOR,
+        "precision_cannot_be_paid",
+    ),
+    Mutant(
+        "the whole fit is planned before it begins",
+        "privacy/curator.py",
+        "            if (whole + charge).epsilon_at(self._budget.delta) > self._budget.epsilon:",
+        "            if False:",
+        DOOR,
+        "half_way",
+    ),
+    Mutant(
+        "what is granted is reserved",
+        "privacy/curator.py",
+        "        return (*self._entries, *self._pending)",
+        "        return self._entries",
+        DOOR,
+        "whole_budget",
+    ),
+    Mutant(
+        "parts answer one after the other",
+        "privacy/parts.py",
+        "        with self._lock:",
+        "        if True:",
+        DOOR,
+        "last_part",
+    ),
+    Mutant(
+        "the door looks at a query's numbers",
+        "privacy/asked.py",
+        "    if wrong:",
+        "    if False:",
+        DOOR,
+        "bad_query or hold_a_nan",
+    ),
+    Mutant(
+        "a total within what its records can add",
+        "privacy/asked.py",
+        "    if not right or not bool(((total <= most) & (total >= -most)).all()):",
+        "    if False:",
+        DOOR,
+        "beyond_what",
     ),
 ]
 

@@ -8,7 +8,9 @@ import warnings
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from knoll.cli.main import app
 from knoll.engines import ArrayEngine
 from knoll.privacy import Budget, Curator, FileLedger, LedgerError, LedgerWarning, User
 from knoll.privacy import log as log_module
@@ -237,6 +239,16 @@ def test_a_name_that_nobody_used_is_an_error_with_the_nearest_first(tmp_path):
             use("vists")
     assert ledger.lines() == []
     assert ledger.spend("visits").releases == 0
+
+
+def test_the_command_line_says_so_too(tmp_path):
+    path = tmp_path / "privacy.db"
+    FileLedger(path).set_cap("visits", CAP)
+    for command in ("show", "settle"):
+        done = CliRunner().invoke(app, ["ledger", command, "--ledger", str(path), "--dataset", "vists"])
+        assert done.exit_code == 1
+        assert "'visits'" in done.output
+    assert CliRunner().invoke(app, ["ledger", "show", "--ledger", str(path), "--dataset", "visits"]).exit_code == 0
 
 
 def test_two_columns_of_users_are_two_units(tmp_path):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import knoll
-from knoll.privacy import Budget, CapExceededError, FileLedger, LedgerError
+from knoll.privacy import Budget, CapExceededError, FileLedger, LedgerError, LedgerWarning
 from knoll.privacy.noise import noise_source
 
 FORK = multiprocessing.get_context("fork")
@@ -46,7 +46,7 @@ def test_fits_compose_into_one_figure(tmp_path):
 
 def test_names_come_from_the_ledger_the_file_or_are_pooled(tmp_path):
     path = tmp_path / "privacy.db"
-    np.savetxt(tmp_path / "visits.csv", X, delimiter=",", header="a,b", comments="")
+    np.savetxt(tmp_path / "visits.csv", X / 2, delimiter=",", header="a,b", comments="")
     knoll.Lloyd(2, bounds=(0, 1), ledger=path).fit(X)
     knoll.Lloyd(2, bounds=(0, 1), ledger=str(path)).fit(tmp_path / "visits.csv")
     assert FileLedger(path).datasets() == ["unnamed data", "visits"]
@@ -60,7 +60,8 @@ def test_cap_refuses_the_fit_before_it_spends(tmp_path):
     with pytest.raises(CapExceededError, match="cap of 'd'"):
         fit(path, 0.45)
     assert FileLedger(path).spend("d").releases == before
-    fit(path, 0.3, dataset="other")
+    with pytest.warns(LedgerWarning, match="also accounted for as 'd'"):
+        fit(path, 0.3, dataset="other")
 
 
 def test_cap_of_exactly_the_budget_admits_one_fit(tmp_path):

@@ -6,7 +6,6 @@ from typing import Any
 
 from knoll.privacy.accounting import Cost
 from knoll.privacy.budget import Budget
-from knoll.privacy.log import Event
 from knoll.privacy.released import Entry
 
 
@@ -62,16 +61,17 @@ class Fit:
 
 
 class Book:
-    """The state of a ledger, read off its events; a KeyError, TypeError or ValueError if they make no sense."""
+    """The state of a ledger: what its events add up to."""
 
-    def __init__(self, events: list[Event]):
+    def __init__(self) -> None:
         self.caps: dict[str, Budget] = {}
         self.fits: dict[int, Fit] = {}
         self.releases: list[dict[str, Any]] = []
-        for event in events[1:]:  # the first says that the ledger was made
-            self._take(event.number, event.kind, event.body)
 
-    def _take(self, number: int, kind: str, body: dict[str, Any]) -> None:
+    def take(self, number: int, kind: str, body: dict[str, Any]) -> None:
+        """Take in the next event; a KeyError, TypeError or ValueError if it makes no sense."""
+        if number == 1:  # says that the ledger was made
+            return
         if kind == "cap":
             self.caps[body["dataset"]] = Budget(body["epsilon"], body["delta"])
         elif kind == "begin":

@@ -232,11 +232,7 @@ class FileLedger:
     def _open(self, *, thorough: bool = False) -> Iterator[tuple[Open, Book]]:
         """One transaction on a verified log, and what it adds up to."""
         with self._log.transaction(thorough=thorough) as log:
-            try:
-                book = Book(log.events)
-            except (KeyError, TypeError, ValueError, AttributeError) as error:
-                raise LedgerError(f"{self.path} holds entries that make no sense; restore it from a backup") from error
-            yield log, book
+            yield log, log.book
 
     def _check_known(self, book: Book, dataset: str) -> None:
         """Refuse a name that nobody ever used: a slip of the pen would look like nothing spent."""

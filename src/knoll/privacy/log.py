@@ -2,8 +2,10 @@
 
 **Seals.** Every event (a cap set, a fit begun, a release, a fit ended) carries a hash of itself, its number and the
 seal before it; a table of one row, the head, holds the number and seal of the last. Nothing else is kept: what is spent
-and reserved is read off the log at every use, after all seals are verified. So an event that was deleted, changed,
-doubled, swapped with another or cut off the end is noticed at the next use, and the file is refused.
+and reserved is read off the log, after its seals are verified. So an event that was deleted, changed, doubled, swapped
+with another or cut off the end is noticed when a ledger is opened and when a fit begins, and the file is refused.
+Between two such looks a process verifies what was added since its last one, or a release would take longer the more
+there were before it.
 
 **The witness**, ``<ledger>.witness``, readable by its owner alone, remembers the last event that was seen on this
 machine; both files change in one SQLite transaction. A log without that event was restored from an older backup, or
@@ -27,10 +29,10 @@ import sqlite3
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from knoll.privacy.book import Book
 from knoll.privacy.database import VERSION, check_kind, place, schema, schema_as_written, there, uri
 from knoll.privacy.errors import LedgerError, LedgerWarning
 
@@ -45,13 +47,9 @@ CREATE TABLE marks (mark TEXT NOT NULL, dataset TEXT NOT NULL, PRIMARY KEY (mark
 """
 
 
-@dataclass(frozen=True)
-class Event:
-    """One event of the log."""
-
-    number: int
-    kind: str
-    body: dict[str, Any]
+_verified: dict[Path, tuple[int, str, Book]] = {}
+"""Per ledger, the last event that this process has verified, its seal, and what all events up to it add up to. Used and
+changed inside a transaction only, which no two threads share; never holds an event that may yet be rolled back."""
 
 
 class Log:
@@ -144,31 +142,42 @@ class Log:
 
 
 class Open:
-    """A log that is locked and verified, inside one transaction."""
+    """A log that is locked and verified, inside one transaction; `book` is what its events add up to."""
 
     def __init__(self, log: Log, db: sqlite3.Connection, *, thorough: bool):
         self._log, self._db = log, db
+        known = _verified.pop(log.path.resolve(), None)
+        if thorough or known is None or self._seal_of(known[0]) != known[1]:
+            known = (0, "", Book())
+        self._number, self._last, self.book = known
         damaged = (thorough and not self._sound()) or schema(db, "main") != schema_as_written(_LOG)
-        self.events, before = [], ""
-        for number, (at, kind, body, seal) in enumerate(db.execute("SELECT * FROM log ORDER BY number"), start=1):
-            if damaged := damaged or at != number or seal != _seal(before, number, kind, body):
-                break
-            self.events.append(Event(number, kind, json.loads(body)))
-            before = seal
-        self._last = before
-        head = db.execute("SELECT one, number, seal FROM head").fetchall()
-        if damaged or not self.events or head != [(1, len(self.events), before)]:
+        if damaged or not self._read_on():
             raise LedgerError(f"{log.path} is damaged; restore it from a backup, never start afresh")
         self._check_witness()
+        _verified[log.path.resolve()] = (self._number, self._last, self.book)
+
+    def _read_on(self) -> bool:
+        """Verify and take in the events after the last one that is known; return whether all is well."""
+        rows = self._db.execute("SELECT * FROM log WHERE number > ? OR number < 1 ORDER BY number", (self._number,))
+        for at, kind, body, seal in rows:
+            if at != self._number + 1 or seal != _seal(self._last, at, kind, body):
+                return False
+            try:
+                self.book.take(at, kind, json.loads(body))
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                raise LedgerError(f"{self._log.path} holds entries that make no sense; restore a backup") from error
+            self._number, self._last = at, seal
+        count = self._db.execute("SELECT COUNT(*) FROM log").fetchone()[0]
+        head = self._db.execute("SELECT one, number, seal FROM head").fetchall()
+        return self._number == count > 0 and head == [(1, self._number, self._last)]
 
     def append(self, kind: str, body: dict[str, Any]) -> int:
         """Seal an event and add it to the log; return its number."""
-        number, text = len(self.events) + 1, json.dumps(body, default=lambda number: number.item())
+        number, text = self._number + 1, json.dumps(body, default=lambda number: number.item())
         seal = _seal(self._last, number, kind, text)
         self._db.execute("INSERT INTO log VALUES (?, ?, ?, ?)", (number, kind, text, seal))
         self._db.execute("UPDATE head SET number = ?, seal = ?", (number, seal))
-        self.events.append(Event(number, kind, body))
-        self._last = seal
+        self._number, self._last = number, seal  # the book takes it in when it is there to stay
         return number
 
     def names_met(self, marks: Iterable[bytes]) -> set[str]:
@@ -187,7 +196,7 @@ class Open:
     def witnessed(self) -> None:
         """Have the witness remember the log's last event, and the marks as they are now."""
         key, number, seal, mac = self._seen
-        now = len(self.events), self._last
+        now = self._number, self._last
         if (fresh := _mac(key, *now, self._marks())) != mac or (number, seal) != now:
             self._db.execute("UPDATE seen SET number = ?, seal = ?, mac = ?", (*now, fresh))
 
@@ -214,7 +223,7 @@ class Open:
             )
         self._seen: tuple[bytes, int, str, str] = rows[0]
         _, number, seal, _ = self._seen
-        if number and (number > len(self.events) or self._seal_of(number) != seal):
+        if number and self._seal_of(number) != seal:
             raise LedgerError(
                 f"{log.path} lacks entries that were seen on this machine: an older copy was restored over it, or it "
                 "is another ledger. Restore the newest copy. If there is none, the lost releases stay spent: lower the "
@@ -222,7 +231,9 @@ class Open:
             )
 
     def _seal_of(self, number: int) -> str:
-        return str(self._db.execute("SELECT seal FROM log WHERE number = ?", (number,)).fetchone()[0])
+        """Return the seal of an event, nothing if there is no such event."""
+        row = self._db.execute("SELECT seal FROM log WHERE number = ?", (number,)).fetchone()
+        return str(row[0]) if row else ""
 
 
 def _seal(before: str, number: int, kind: Any, body: Any) -> str:

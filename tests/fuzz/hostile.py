@@ -18,6 +18,38 @@ TEXTS = ["NaN", "Infinity", "-Infinity", "1e400", "-1e400", "1" * 10**5, "-" + "
 WHOLE = [b"", b" ", b"null", b"[]", b"{}", b"0", b'"x"', b"\xff\xfe", b"\xef\xbb\xbf{}", b"\x00" * 50, b"[" * 10**5,
          b"{" * 10**5, b"NaN", b"1e400", b"9" * 10**5, b'{"a": 1, "a": 2}', b"[]]", b"\x80\x04\x95",
          b"<html>", b"true false"]  # fmt: skip
+ABSURD = [  # changes to a model of Lloyd that no fit gives
+    lambda good: good.update(estimator="../../etc/passwd"),
+    lambda good: good.update(estimator=["Lloyd"]),
+    lambda good: good.update(estimator="x" * 10**7),
+    lambda good: good.update(estimator="knoll.Lloyd"),
+    lambda good: good.update(knoll=True),
+    lambda good: good.update(parameters=[]),
+    lambda good: good["parameters"].update(n_clusters=2.5),
+    lambda good: good["parameters"].update(n_clusters="3"),
+    lambda good: good["parameters"].update(epsilon=[1.0]),
+    lambda good: good["parameters"].update(relation="none"),
+    lambda good: good["parameters"].update(preset="x" * 10**7),
+    lambda good: good["parameters"].update(n_steps={"estimator": "Lloyd", "parameters": dict(good["parameters"])}),
+    lambda good: good["bounds"].update(lower=["0", "0"]),
+    lambda good: good["bounds"].update(lower=[]),
+    lambda good: good["bounds"].update(lower="00", upper="11"),
+    lambda good: good["bounds"].update(names=["only one"]),
+    lambda good: good["fitted"].update(cluster_centers_=[[1.0, 2.0, 3.0]]),
+    lambda good: good["fitted"].update(cluster_centers_=[1.0, 2.0]),
+    lambda good: good["fitted"].update(cluster_sizes_=[1.0]),
+    lambda good: good["fitted"].update(cluster_sizes_=[10**400] * 3),
+    lambda good: good["privacy"].update(epsilon=-1),
+    lambda good: good["privacy"].update(epsilon="1"),
+    lambda good: good["privacy"].update(delta=1e300),
+    lambda good: good["privacy"].update(relation="nobody"),
+    lambda good: good["privacy"].update(releases=[{}]),
+    lambda good: good["privacy"]["releases"][0].update(shape=[-1]),
+    lambda good: good["privacy"]["releases"][0].update(shape=[10**15] * 10**4),
+    lambda good: good["privacy"]["releases"][0].update(scale=0),
+    lambda good: good.update(columns=["a"]),
+    lambda good: good.update(columns="ab"),
+]
 MARK = "@@here@@"
 
 

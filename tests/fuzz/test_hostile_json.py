@@ -23,7 +23,7 @@ from knoll.local import LocalGaussianMixture, Noisy, SquareWave, Unary, Waves, c
 from knoll.local.reports import read_reports
 from knoll.privacy import BoundsError, DataError, PrivacyError
 from tests.contract.channels import respects_its_epsilon
-from tests.fuzz.hostile import TEXTS, VALUES, WHOLE, spoiled
+from tests.fuzz.hostile import ABSURD, TEXTS, VALUES, WHOLE, spoiled
 
 MODELS_EACH, CLIENTS_EACH, REPORTS_EACH = 400, 320, 160  # 7 x 400 + 5 x 320 + 5 x 160 = 5,200 documents
 LONGEST = 3.0  # seconds for one document, on a busy machine
@@ -165,40 +165,6 @@ def test_loading_hostile_documents_executes_nothing(tmp_path, documents):
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 300
     assert not (tmp_path / "pwned").exists()
-
-
-ABSURD = [
-    lambda good: good.update(estimator="../../etc/passwd"),
-    lambda good: good.update(estimator=["Lloyd"]),
-    lambda good: good.update(estimator="x" * 10**7),
-    lambda good: good.update(estimator="knoll.Lloyd"),
-    lambda good: good.update(knoll=True),
-    lambda good: good.update(parameters=[]),
-    lambda good: good["parameters"].update(n_clusters=2.5),
-    lambda good: good["parameters"].update(n_clusters="3"),
-    lambda good: good["parameters"].update(epsilon=[1.0]),
-    lambda good: good["parameters"].update(relation="none"),
-    lambda good: good["parameters"].update(preset="x" * 10**7),
-    lambda good: good["parameters"].update(n_steps={"estimator": "Lloyd", "parameters": dict(good["parameters"])}),
-    lambda good: good["bounds"].update(lower=["0", "0"]),
-    lambda good: good["bounds"].update(lower=[]),
-    lambda good: good["bounds"].update(lower="00", upper="11"),
-    lambda good: good["bounds"].update(names=["only one"]),
-    lambda good: good["fitted"].update(cluster_centers_=[[1.0, 2.0, 3.0]]),
-    lambda good: good["fitted"].update(cluster_centers_=[1.0, 2.0]),
-    lambda good: good["fitted"].update(cluster_sizes_=[1.0]),
-    lambda good: good["fitted"].update(cluster_sizes_=[10**400] * 3),
-    lambda good: good["privacy"].update(epsilon=-1),
-    lambda good: good["privacy"].update(epsilon="1"),
-    lambda good: good["privacy"].update(delta=1e300),
-    lambda good: good["privacy"].update(relation="nobody"),
-    lambda good: good["privacy"].update(releases=[{}]),
-    lambda good: good["privacy"]["releases"][0].update(shape=[-1]),
-    lambda good: good["privacy"]["releases"][0].update(shape=[10**15] * 10**4),
-    lambda good: good["privacy"]["releases"][0].update(scale=0),
-    lambda good: good.update(columns=["a"]),
-    lambda good: good.update(columns="ab"),
-]
 
 
 @pytest.mark.parametrize("spoil", range(len(ABSURD)))

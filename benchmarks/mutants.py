@@ -179,7 +179,7 @@ MUTANTS = [
     Mutant(
         "the seals of the ledger",
         "privacy/log.py",
-        " or seal != _seal(before, number, kind, body)",
+        " or seal != _seal(self._last, at, kind, body)",
         "",
         FAULTS,
         "changed_or_lost",
@@ -454,15 +454,15 @@ MUTANTS = [
     Mutant(
         "the ledger's head",
         "privacy/log.py",
-        " or head != [(1, len(self.events), before)]:",
-        ":",
+        " and head == [(1, self._number, self._last)]",
+        "",
         LOG,
         "deleted or cut_off",
     ),
     Mutant(
         "the ledger's witness",
         "privacy/log.py",
-        "        if number and (number > len(self.events) or self._seal_of(number) != seal):",
+        "        if number and self._seal_of(number) != seal:",
         "        if False:",
         LOG,
         "backup or sealed_anew or cut_off",

@@ -10,7 +10,7 @@ from dp_accounting.pld import PLDAccountant
 from sklearn.base import clone
 
 import knoll
-from knoll.privacy import MemoryLedger, Relation
+from knoll.privacy import MemoryLedger, PrivacyError, Relation
 from knoll.testing import recorded_noise, replayed_noise, seeded_noise, zero_noise
 from tests.contract.registry import ESTIMATORS, make_estimator
 
@@ -294,7 +294,13 @@ def test_degenerate_data_survives(name, X, delta):
 @pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 30.0, 100.0])
 @pytest.mark.parametrize("delta", [0.0, 1e-24, 1e-12, 0.1])
 def test_extreme_budgets_work(name, epsilon, delta):
-    model = make_estimator(name, 2, epsilon=epsilon, delta=delta).fit(data(2))
+    """Or, next to the least there is, are refused before anything is spent."""
+    ledger = MemoryLedger()
+    try:
+        model = make_estimator(name, 2, epsilon=epsilon, delta=delta, ledger=ledger).fit(data(2))
+    except PrivacyError:
+        assert (epsilon, ledger.lines) == (1e-6, [])
+        return
     assert model.privacy_.spent_epsilon <= epsilon
     survives(model)
 

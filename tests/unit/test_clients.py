@@ -122,13 +122,15 @@ def test_parts_of_waves_add_up_to_no_more_than_epsilon(d):
             assert mpmath.mpf(product) / mpmath.mpf(below) <= mpmath.exp(mpmath.mpf(epsilon))
 
 
-def test_a_noisy_record_from_a_document_pays_for_its_sampler():
-    """480 columns at the least epsilon: the noise's own precision exceeds it. Nobody may build that."""
-    document = {"client": "noisy record", "epsilon": 1e-6, "delta": 1e-6, "lower": [0.0] * 1000, "upper": [1.0] * 1000}
+def test_a_noisy_record_from_a_document_pays_for_its_sampler(monkeypatch):
+    """If the noise's own precision exceeds the budget, nobody may build that."""
+    document = {"client": "noisy record", "epsilon": 1e-6, "delta": 1e-6, "lower": [0.0], "upper": [1.0]}
+    assert client_from_dict(document).cost.epsilon_at(1e-6) <= 1e-6
+    monkeypatch.setattr("knoll.local.clients.charge", lambda law, touched, ratio: (1e-6 * touched, 0.0))
     with pytest.raises(DataError, match="too small for the precision"):
         client_from_dict(document)
     with pytest.raises(PrivacyError, match="too small for the precision"):
-        Noisy(1e-6, 1e-6, (0.0,) * 1000, (1.0,) * 1000)
+        Noisy(1e-6, 1e-6, (0.0,), (1.0,))
 
 
 # ---- fields -----------------------------------------------------------------------------------

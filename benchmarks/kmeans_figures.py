@@ -9,7 +9,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
 import knoll
-from knoll.cluster.coreset import levy_flights, uniform_points, weighted_kmeans
+from knoll.numeric.weighted import levy_flights, uniform_points, weighted_kmeans
 from knoll.queries import Box, Nearest, NearestVotes
 
 CLUSTERS = (2, 4, 8, 16, 32)

@@ -58,11 +58,11 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 import knoll
-from knoll.modes.conditional import shift_last
-from knoll.modes.place import settle
-from knoll.modes.series import GridSeries
 from knoll.plots import plot_mode_tree, plot_modes, plot_regression, plot_surface
 from knoll.reference import nonprivate_mean_shift, nonprivate_partial_mean_shift
+from knoll.series.conditional import shift_last
+from knoll.series.place import settle
+from knoll.series.series import GridSeries
 
 DELTA = 1e-5
 PARTS = ("modes", "places", "regression", "even", "clusters", "speed", "pictures")

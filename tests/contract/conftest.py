@@ -2,7 +2,7 @@
 
 import pytest
 
-from knoll.cluster import choose
+from knoll.steps import choose
 
 
 @pytest.fixture(autouse=True)

@@ -287,7 +287,7 @@ TINY = [(1e-6, 2), (1e-6, 40), (1e-5, 40), (1e-4, 40)]
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_a_fit_is_refused_before_it_spends_or_not_at_all(name, delta, monkeypatch):
     for setting, value in (("MOST", 3), ("REDRAWS", 1)):
-        monkeypatch.setattr(knoll.cluster.choose, setting, value)
+        monkeypatch.setattr(knoll.steps.choose, setting, value)
     wide = [(epsilon, 200) for epsilon in (1e-6, 1e-5)] if name in ("Lloyd", "KMeans") else []
     most = 12 if "ixture" in name or "Morse" in name else 2 if "ModeSeeking," in name else 5 if "Mod" in name else 200
     for epsilon, d in {(epsilon, min(d, most)) for epsilon, d in TINY + wide}:

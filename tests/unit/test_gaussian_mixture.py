@@ -9,9 +9,9 @@ from sklearn.mixture import GaussianMixture as NonprivateMixture
 
 import knoll
 from knoll.mixture import Mixture
-from knoll.mixture.histogram import Histogram, fit_histogram
-from knoll.mixture.moments import clip_factors, clip_radius
 from knoll.privacy import MemoryLedger
+from knoll.steps.histogram import Histogram, fit_histogram
+from knoll.steps.moments import clip_factors, clip_radius
 from knoll.testing import zero_noise
 
 METHODS = ("GaussianMixture", "EMGaussianMixture", "HardEMGaussianMixture")

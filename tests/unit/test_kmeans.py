@@ -6,11 +6,11 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
 import knoll
-from knoll.cluster.breathe import breathe
 from knoll.cluster.kmeans import without_noise
-from knoll.cluster.refine import Centres, averaged, expected, fused
-from knoll.cluster.shape import Shapes
-from knoll.cluster.ward import ward
+from knoll.numeric.breathe import breathe
+from knoll.numeric.ward import ward
+from knoll.steps.refine import Centres, averaged, expected, fused
+from knoll.steps.shapes import Shapes
 from knoll.testing import zero_noise
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from knoll.mixture import Mixture
-from knoll.mixture.mixture import onto_simplex
+from knoll.numeric.mixture import onto_simplex
 from knoll.privacy import DataError
 
 
@@ -52,7 +52,7 @@ def test_blocks_do_not_matter(monkeypatch):
     m = mixture()
     X = np.random.default_rng(3).normal(size=(100, 3))
     whole = m.hessian(X)
-    monkeypatch.setattr("knoll.mixture.mixture._ENTRIES", 50)
+    monkeypatch.setattr("knoll.numeric.mixture._ENTRIES", 50)
     assert m.hessian(X) == pytest.approx(whole)
     assert m.log_density(np.empty((0, 3))).shape == (0,)
 

@@ -10,14 +10,14 @@ from typer.testing import CliRunner
 
 import knoll
 from knoll.cli.main import app
-from knoll.modes.chance import significance_threshold
-from knoll.modes.conditional import row_peaks
-from knoll.modes.persistence import mesh_peaks
 from knoll.plots import plot_mode_tree, plot_modes, plot_regression, plot_surface
 from knoll.privacy import PrivacyError
 from knoll.queries import Box, KernelSteps
 from knoll.queries.kernel_steps import joint_covariance
 from knoll.reference import nonprivate_mean_shift, nonprivate_partial_mean_shift
+from knoll.series.chance import significance_threshold
+from knoll.series.conditional import row_peaks
+from knoll.series.persistence import mesh_peaks
 from knoll.testing import seeded_noise, zero_noise
 
 CORNERS = np.array([[3, 3], [3, -3], [-3, 3], [-3, -3]], dtype=float)
@@ -222,7 +222,7 @@ def test_steps_on_a_restored_sum_end_nearer_to_those_on_the_records(monkeypatch)
         ends = [model.ascend(x, y, 7), model.ascend(x, y, 7, restore=True)]
         del model.restored_
         with monkeypatch.context() as patch:
-            patch.setattr("knoll.modes.restore.PASSES", 1)
+            patch.setattr("knoll.series.restore.PASSES", 1)
             ends.append(model.ascend(x, y, 7, restore=True))
         errors.append([np.mean((end - target) ** 2) for end in ends])
     released, restored, without_powers = np.mean(errors, axis=0)

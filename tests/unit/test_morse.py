@@ -8,13 +8,13 @@ from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 import knoll
-from knoll.cluster.subclusters import Subclusters, unit, volume
 from knoll.mixture import Mixture
 from knoll.morse import choose_cut, clusters_of, join, landscape, merge_tree, overlap
 from knoll.morse.field import Field
 from knoll.morse.flow import ascend
 from knoll.morse.saddles import polish
 from knoll.privacy import MemoryLedger, PrivacyError
+from knoll.steps.subclusters import Subclusters, unit, volume
 from knoll.testing import seeded_noise, zero_noise
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import knoll
-from knoll.modes.place import Alone, Bumps, _least_risk, place_variance, seen_at, settle
+from knoll.series.place import Alone, Bumps, _least_risk, place_variance, seen_at, settle
 from knoll.testing import seeded_noise, zero_noise
 
 
@@ -137,6 +137,6 @@ def test_places_stay_in_the_bounds(monkeypatch):
     assert ((model.modes_ >= 0) & (model.modes_ <= 3)).all()
     assert np.isfinite(model.modes_stderr_).all()
     monkeypatch.setattr(
-        "knoll.modes.place._least_risk", lambda places, covariances, *_: (places[0] - 9, covariances[0])
+        "knoll.series.place._least_risk", lambda places, covariances, *_: (places[0] - 9, covariances[0])
     )
     assert settle(model.series_, model.modes_, model._around(), model.rungs_[-1])[0].tolist() == [[0.0, 0.0]]

@@ -8,9 +8,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
-from knoll.cluster.means import MOST_CLUSTERS, CellMeans, check_count
 from knoll.estimator import PrivateFit, Room, check_rows, label_rows, open_curator
+from knoll.parameters import MOST_CLUSTERS, check_count, check_shape
 from knoll.privacy import Ask
+from knoll.steps.cells import moments_asks, moments_of_cells
+from knoll.steps.means import CellMeans
+from knoll.steps.moments import Form
 
 CENTERS = """cluster_centers_ : array of shape (n_clusters, n_features)
         Released centres.
@@ -127,10 +130,6 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
         -------
         mixture : Mixture
         """
-        from knoll.mixture.base import check_shape
-        from knoll.mixture.moments import Form
-        from knoll.mixture.of_cells import moments_asks, moments_of_cells
-
         check_is_fitted(self)
         floor = check_shape(covariance_type, covariance_floor)
         again = clone(self).set_params(

@@ -15,13 +15,14 @@ from dataclasses import KW_ONLY
 import numpy as np
 
 from knoll.cluster.centers import PrivateCenters
-from knoll.cluster.coreset import weighted_kmeans
-from knoll.cluster.grow import grow, grow_ask
-from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset, means_ask
 from knoll.estimator import Room, declared
+from knoll.numeric.weighted import weighted_kmeans
+from knoll.parameters import check_count, check_preset
 from knoll.privacy import Ask
 from knoll.queries import Box, CellMoments, Nearest, Projected, SplitTree, random_projection
 from knoll.queries.query import UNIT
+from knoll.steps.count_tree import grow, grow_ask
+from knoll.steps.means import CellMeans, cell_means, means_ask
 
 PAPER_DIMENSIONS, PAPER_DEPTH = 8, 24
 COUNTS_SHARE = 0.5

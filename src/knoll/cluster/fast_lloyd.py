@@ -16,11 +16,12 @@ from dataclasses import KW_ONLY
 import numpy as np
 
 from knoll.cluster.centers import PrivateCenters
-from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset, means_ask, restart_unseen
-from knoll.cluster.starts import packed_starts
 from knoll.estimator import Room, declared
+from knoll.numeric.packing import packed_starts
+from knoll.parameters import check_count, check_preset
 from knoll.privacy import Ask, PrivacyError
 from knoll.queries import CellDisplacements, Nearest, longest_record
+from knoll.steps.means import CellMeans, cell_means, means_ask, restart_unseen
 
 PAPER_STEPS, PAPER_CLIP = 6, 0.8
 

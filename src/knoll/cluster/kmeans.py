@@ -16,13 +16,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knoll.cluster import choose
 from knoll.cluster.centers import PrivateCenters
-from knoll.cluster.choose import GUESS, Choice, choose_k
-from knoll.cluster.means import CellMeans
-from knoll.cluster.moment_tree import Leaf, grow, release_root, tree_asks
-from knoll.cluster.refine import (
-    Centres,
+from knoll.estimator import Room, declared
+from knoll.privacy import Ask, Shares
+from knoll.queries import Frame, longest_record
+from knoll.steps import choose
+from knoll.steps.axes import principal_axes, rotated_tree_asks, rotates
+from knoll.steps.choose import GUESS, Choice, choose_k
+from knoll.steps.means import CellMeans
+from knoll.steps.refine import (
     affordable_steps,
     refine,
     solve,
@@ -31,13 +33,7 @@ from knoll.cluster.refine import (
     step_asks,
     synthetic_points,
 )
-from knoll.cluster.shape import effective, ellipsoid, unit_frame
-from knoll.estimator import Room, declared
-from knoll.privacy import Ask, Curator, Shares
-from knoll.queries import Frame, Projected, ScatterMatrix, longest_record
-
-ROTATE_FROM, MOST_AXES = 12, 12  # rotate if the bounds have so many effective dimensions; axes kept for the search
-MOST_ROTATED = 400  # columns up to which a scatter matrix is released: it has d (d + 1) / 2 entries
+from knoll.steps.tree import grow, release_root
 
 
 @dataclass(frozen=True)
@@ -99,7 +95,7 @@ class KMeans(PrivateCenters):
         whole = curator.share_left
         root = release_root(curator, shares.root * whole, frame, longest_record(room.domain, room.scales))
         unseen, rotation = star(root, k or GUESS, rng), None
-        if effective(frame.half) >= ROTATE_FROM and frame.n_columns <= MOST_ROTATED:
+        if rotates(frame):
             rotation = principal_axes(curator, shares.axes * whole, frame, root)
             frame, root, unseen = rotation.frame(room), rotation.turn(root), rotation.along(unseen)
 
@@ -123,82 +119,3 @@ class KMeans(PrivateCenters):
                 stderr = np.sqrt(np.square(found.stderr) @ np.square(rotation.axes)) * room.scales
             stderr[~found.seen] = np.inf
         return CellMeans(room.domain.clip(at), stderr, found.counts, found.counts_stderr, found.seen)
-
-
-def rotated_tree_asks(n_columns: int, k: int, shares: tuple[float, float, float, float]) -> list[Ask]:
-    """Return what a tree for k clusters, and the axes before it, release at most."""
-    root, axes, tails, tree = shares
-    asks = tree_asks(n_columns, k, (root, tails, tree))
-    if ROTATE_FROM <= n_columns <= MOST_ROTATED:
-        probe = ScatterMatrix(unit_frame(n_columns), np.zeros(n_columns), np.ones(n_columns), 1.0)
-        asks.append(Ask.like(probe, share=axes))
-    return asks
-
-
-@dataclass(frozen=True)
-class Rotation:
-    """Released principal axes (rows), the variances along them, and how many stand out from the noise."""
-
-    axes: np.ndarray
-    variance: np.ndarray
-    clear_axes: int
-
-    def frame(self, room: Room) -> Frame:
-        """All axes, for the steps."""
-        return Frame(Projected(room.domain, self.axes, longest_record(room.domain, room.scales), room.scales))
-
-    def search(self, room: Room) -> Frame:
-        """The axes that stand out, for the tree."""
-        return Frame(
-            Projected(room.domain, self.axes[: self.clear_axes], longest_record(room.domain, room.scales), room.scales)
-        )
-
-    def along(self, points: np.ndarray) -> np.ndarray:
-        """Return points in the axes that stand out."""
-        return points @ self.axes[: self.clear_axes].T
-
-    def turn(self, root: Leaf) -> Leaf:
-        """Return the root in the new axes."""
-        half = np.abs(self.axes) @ root.upper[0]
-        variance = np.maximum(self.variance, max(0.05 * root.variance.mean(), 1e-300))
-        mean = np.clip(self.axes @ root.mean[0], -half, half)
-        return Leaf(root.nodes, root.count, root.count_variance, mean[None], variance[None], -half[None], half[None])
-
-    def clear(self, root: Leaf) -> Leaf:
-        """Return a turned root in the axes that stand out."""
-        q = self.clear_axes
-        columns = (root.mean[:, :q], root.variance[:, :q], root.lower[:, :q], root.upper[:, :q])
-        return Leaf(root.nodes, root.count, root.count_variance, *columns)
-
-    def lift(self, centres: Centres, root: Leaf) -> Centres:
-        """Give centres of the search the other axes: the mean, and the variance of everything."""
-        k, q = centres.at.shape
-        rest = root.variance[0, q:]
-        rest = np.maximum(rest, 0.3 * rest.mean()) if len(rest) else rest
-        at = np.hstack([centres.at, np.tile(root.mean[0, q:], (k, 1))])
-        return Centres(at, np.hstack([centres.variance, np.tile(rest, (k, 1))]), centres.weight, centres.error)
-
-
-def principal_axes(curator: Curator, share: float, frame: Frame, root: Leaf) -> Rotation:
-    """Release the scatter matrix about the released mean; count the eigenvalues above the noise's spectral edge."""
-    axes, radius = ellipsoid(root.variance[0])
-    query = ScatterMatrix(frame, root.mean[0], axes, float(radius))
-    released = curator.release(query, share)
-    n = root.count[0]
-    values, vectors = np.linalg.eigh(query.matrix(released.value) / n)
-    size = radius / axes
-    unit = float(released.stderr[0]) / size[0] ** 2
-    edge = 2**0.5 * unit / n * float(np.sqrt((size**2).sum() * (size**2).max()))
-    clear = int(np.clip((values > edge).sum(), 1, MOST_AXES))
-    return Rotation(vectors[:, ::-1].T.copy(), without_noise(values, edge)[::-1].copy(), clear)
-
-
-def without_noise(values: np.ndarray, edge: float) -> np.ndarray:
-    """Return the eigenvalues of a noisy matrix as they are without the noise, whose own spectrum ends at `edge`.
-
-    Noise lifts an eigenvalue v to v + edge^2 / 4 v if that is above the edge (Benaych-Georges and Nadakuditi 2011), and
-    scatters the others; the sum of all it hardly moves, so the others share what is left.
-    """
-    clear = values > edge
-    found = np.where(clear, (values + np.sqrt(np.maximum(values**2 - edge**2, 0.0))) / 2, 0.0)
-    return np.where(clear, found, (values.sum() - found.sum()) / max(1, (~clear).sum()))

@@ -15,11 +15,12 @@ from dataclasses import KW_ONLY
 import numpy as np
 
 from knoll.cluster.centers import PrivateCenters
-from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset, means_ask, restart_unseen
-from knoll.cluster.starts import packed_starts
 from knoll.estimator import Room, declared
+from knoll.numeric.packing import packed_starts
+from knoll.parameters import check_count, check_preset
 from knoll.privacy import Ask
 from knoll.queries import CellMoments, Nearest
+from knoll.steps.means import CellMeans, cell_means, means_ask, restart_unseen
 
 PAPER_STEPS = 5
 

@@ -15,12 +15,13 @@ from dataclasses import KW_ONLY
 import numpy as np
 
 from knoll.cluster.centers import PrivateCenters
-from knoll.cluster.coreset import weighted_kmeans
-from knoll.cluster.grow import grow, grow_ask
-from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset, means_ask
 from knoll.estimator import Room, declared
+from knoll.numeric.weighted import weighted_kmeans
+from knoll.parameters import check_count, check_preset
 from knoll.privacy import Ask
 from knoll.queries import CellMoments, SplitTree, random_hyperplanes
+from knoll.steps.count_tree import grow, grow_ask
+from knoll.steps.means import CellMeans, cell_means, means_ask
 
 PAPER_DEPTH = 20
 COUNTS_SHARE = 0.8

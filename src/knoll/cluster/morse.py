@@ -16,18 +16,20 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from knoll.cluster.centers import PrivateCenters
-from knoll.cluster.grid_mixture import MOST_COLUMNS, grid_asks, release_grid_mixture
 from knoll.cluster.kmeans import KMeans
-from knoll.cluster.means import MOST_CLUSTERS, CellMeans, check_count
-from knoll.cluster.subclusters import Subclusters
 from knoll.estimator import PrivateFit, Room, check_rows, declared
-from knoll.mixture.mixture import Mixture
-from knoll.mixture.moments import Form
-from knoll.mixture.of_cells import density_asks, density_from_cells
+from knoll.mixture.base import PrivateMixture
 from knoll.morse import Landscape, agreement, choose_cut, clusters_of, confidence, landscape
 from knoll.morse.field import Field
 from knoll.morse.flow import basins
+from knoll.numeric.mixture import Mixture
+from knoll.parameters import MOST_CLUSTERS, check_count
 from knoll.privacy import Ask, PrivacyError
+from knoll.steps.cells import density_asks, density_from_cells
+from knoll.steps.grid import MOST_COLUMNS, grid_asks, release_grid_mixture
+from knoll.steps.means import CellMeans
+from knoll.steps.moments import Form
+from knoll.steps.subclusters import Subclusters
 
 DENSITY_SHARE = 0.5
 REDRAWS, FEWER_DRAWS = 20, 2_000
@@ -129,8 +131,6 @@ class MorseClustering(PrivateCenters):
             if self.n_clusters is not None and sub < self.n_clusters:
                 raise PrivacyError(f"n_subclusters={sub} is below n_clusters={self.n_clusters}")
         if self.base is not None:
-            from knoll.mixture.base import PrivateMixture
-
             if isinstance(self.base, MorseClustering) or not isinstance(self.base, PrivateCenters | PrivateMixture):
                 raise PrivacyError(f"base={self.base!r} is not a clusterer or mixture of knoll's")
             if not isinstance(self.base, PrivateFit):

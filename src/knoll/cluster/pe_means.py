@@ -27,21 +27,9 @@ from dataclasses import KW_ONLY, dataclass, replace
 import numpy as np
 
 from knoll.cluster.centers import PrivateCenters
-from knoll.cluster.coreset import drawn_to, keep_top_mass, levy_flights, uniform_points, vote_means, weighted_kmeans
-from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset, means_ask
-from knoll.cluster.moment_tree import Leaf, release_root
-from knoll.cluster.refine import (
-    Centres,
-    affordable_steps,
-    refine,
-    solve,
-    spare_centres,
-    star,
-    step_asks,
-    with_variances,
-)
-from knoll.cluster.shape import shape_ask
 from knoll.estimator import Room, declared
+from knoll.numeric.weighted import drawn_to, keep_top_mass, levy_flights, uniform_points, weighted_kmeans
+from knoll.parameters import check_count, check_preset
 from knoll.privacy import Ask, Curator
 from knoll.queries import (
     Ball,
@@ -57,6 +45,19 @@ from knoll.queries import (
     longest_record,
     random_projection,
 )
+from knoll.steps.means import CellMeans, cell_means, means_ask, vote_means
+from knoll.steps.refine import (
+    Centres,
+    affordable_steps,
+    refine,
+    solve,
+    spare_centres,
+    star,
+    step_asks,
+    with_variances,
+)
+from knoll.steps.shapes import shape_ask
+from knoll.steps.tree import Leaf, release_root
 
 STEP = 0.01  # the paper's variation, as a fraction of the domain's half width
 MOST_CANDIDATES = 50_000

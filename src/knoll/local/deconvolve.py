@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
-from knoll.mixture.mixture import Mixture
+from knoll.numeric.mixture import Mixture
 
 STEPS, SETTLED, STARTS = 200, 1e-8, 6
 MOST_REPORTS = 5000  # reports from which starts climb

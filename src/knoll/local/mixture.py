@@ -15,7 +15,6 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from knoll.cluster.means import check_count
 from knoll.estimator import check_rows, declared
 from knoll.local.client import Client
 from knoll.local.clients import Noisy, SquareWave, Unary, Waves
@@ -23,6 +22,7 @@ from knoll.local.law import best_reach
 from knoll.local.reports import read_reports
 from knoll.local.server import fit_from_reports, public_guess, too_few
 from knoll.mixture.base import PrivateMixture
+from knoll.parameters import check_count
 from knoll.privacy import BoundsError, Budget, DataError, Privacy, PrivacyError
 from knoll.privacy.released import Entry
 from knoll.queries import Box, domain_from

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import logsumexp
 
 from knoll.local.clients import Waves
-from knoll.mixture.binned import Fits, bin_moments
-from knoll.mixture.mixture import Mixture
+from knoll.numeric.binned import Fits, bin_moments
+from knoll.numeric.mixture import Mixture
 
 STARTS, SHORT, LONG = 8, 30, 200
 SHORT_REPORTS = 5000  # reports from which starts climb

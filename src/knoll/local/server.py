@@ -1,6 +1,6 @@
 """What the server does with reports: a mixture by maximum likelihood through the clients' known channel.
 
-One column: expectation-maximisation on the bins (mixture/binned.py). The less a channel lets through, the more a faint
+One column: expectation-maximisation on the bins (numeric/binned.py). The less a channel lets through, the more a faint
 public prior counts (components spread evenly over the bounds): it weighs as many records as the channel hides.
 More columns: expectation-maximisation that deconvolves the known noise (deconvolve.py).
 """
@@ -14,8 +14,8 @@ from knoll.local.client import Client
 from knoll.local.clients import Noisy, SquareWave, Unary, Waves
 from knoll.local.deconvolve import Bounds, climb, deconvolve
 from knoll.local.product import Product
-from knoll.mixture.binned import Channel, Fits, NoisyCounts, Prior, em_steps, fit_binned
-from knoll.mixture.mixture import Mixture
+from knoll.numeric.binned import Channel, Fits, NoisyCounts, Prior, em_steps, fit_binned
+from knoll.numeric.mixture import Mixture
 
 WIDE, PLACED = 3.0, 1.0  # records of prior, per hidden record, on variances and on means
 LEAST_PRIOR = 1.0

@@ -7,11 +7,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from knoll.cluster.means import check_count
 from knoll.estimator import Room, check_rows, label_rows
-from knoll.mixture.mixture import Mixture
-from knoll.mixture.moments import PRODUCTS, Belief, Form, standard_errors
-from knoll.privacy import Ask, PrivacyError
+from knoll.numeric.mixture import Mixture
+from knoll.parameters import check_count, check_shape
+from knoll.privacy import Ask
+from knoll.steps.moments import Belief, Form, standard_errors
 
 MOST_COMPONENTS = 10_000
 
@@ -161,18 +161,3 @@ class PrivateMixture(DensityMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True
         return tags
-
-
-def check_shape(covariance_type: Any, covariance_floor: Any) -> float:
-    """Return the floor of standard deviations, as a fraction of the bounds, or explain what is wrong."""
-    if covariance_type not in PRODUCTS:
-        raise PrivacyError(f"covariance_type={covariance_type!r} is not one of {', '.join(PRODUCTS)}")
-    try:
-        number = float(covariance_floor)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not 1e-6 <= number <= 1.0:
-        raise PrivacyError(
-            f"covariance_floor={covariance_floor!r} must be a fraction of the bounds' half widths, from 1e-6 to 1"
-        )
-    return number

@@ -15,18 +15,18 @@ from dataclasses import KW_ONLY
 
 import numpy as np
 
-from knoll.cluster import choose
-from knoll.cluster.means import cell_means, means_ask
-from knoll.cluster.starts import packed_starts
 from knoll.estimator import PrivateFit, Room, declared
 from knoll.mixture.base import PrivateMixture
-from knoll.mixture.histogram import ROOT_SHARE, fit_histogram, histogram_asks, noise_errors, release_histogram
-from knoll.mixture.mixture import Mixture
-from knoll.mixture.moments import Belief, Form, moments_ask, walk
-from knoll.mixture.of_cells import moments_asks, moments_of_cells
-from knoll.mixture.start import start_asks, start_from_tree
+from knoll.numeric.mixture import Mixture
+from knoll.numeric.packing import packed_starts
 from knoll.privacy import Ask, Budget, PrivacyError
 from knoll.queries import CellMoments, Nearest
+from knoll.steps import choose
+from knoll.steps.cells import moments_asks, moments_of_cells
+from knoll.steps.histogram import ROOT_SHARE, fit_histogram, histogram_asks, noise_errors, release_histogram
+from knoll.steps.means import cell_means, means_ask
+from knoll.steps.moments import Belief, Form, moments_ask, walk
+from knoll.steps.start import start_asks, start_from_tree
 
 START_SHARE = 0.35
 STEPS = 4

@@ -15,14 +15,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from knoll.cluster.means import check_count
-from knoll.cluster.starts import packed_starts
 from knoll.estimator import PrivateFit, Room, declared
 from knoll.mixture.base import PrivateMixture
-from knoll.mixture.mixture import Mixture
-from knoll.mixture.moments import Belief, Form, moments_ask, restricted, walk
-from knoll.mixture.start import Start, start_asks, start_from_tree
+from knoll.numeric.mixture import Mixture
+from knoll.numeric.packing import packed_starts
+from knoll.parameters import check_count
 from knoll.privacy import Ask, PrivacyError
+from knoll.steps.moments import Belief, Form, moments_ask, restricted, walk
+from knoll.steps.start import Start, start_asks, start_from_tree
 
 START_SHARE = 0.35
 STEPS = """n_components : int, default=1

@@ -15,12 +15,12 @@ from sklearn.base import DensityMixin
 from sklearn.utils import check_random_state
 
 from knoll.estimator import declared
-from knoll.modes.ascent import good_starts
 from knoll.modes.kernel_model import KernelModel
-from knoll.modes.landscape import mesh_axes
-from knoll.modes.release import LADDER, Surroundings
-from knoll.modes.series import GridSeries, Series, kernel_volume
 from knoll.privacy import PrivacyError
+from knoll.series.ascent import good_starts
+from knoll.series.landscape import mesh_axes
+from knoll.series.series import GridSeries, Series, kernel_volume
+from knoll.steps.kernel_sum import LADDER, Surroundings
 
 
 @declared

@@ -9,10 +9,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from knoll.estimator import PrivateFit, Room, check_rows
-from knoll.modes.packing import PackedSeries, pack, unpack
-from knoll.modes.release import Surroundings, check_bandwidth, release_series, rungs, series_asks, surroundings
-from knoll.modes.series import Series, kernel_volume
 from knoll.privacy import Ask, PrivacyError
+from knoll.series.packing import PackedSeries, pack, unpack
+from knoll.series.series import Series, kernel_volume
+from knoll.steps.kernel_sum import Surroundings, check_bandwidth, release_series, rungs, series_asks, surroundings
 
 MOST_FEATURES = 2**17
 

@@ -17,7 +17,10 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from knoll.estimator import Room, declared, doubles_of
-from knoll.modes.conditional import (
+from knoll.modes.kernel_model import KernelModel
+from knoll.modes.mode_seeking import check_chance
+from knoll.privacy import DataError, PrivacyError
+from knoll.series.conditional import (
     Profiles,
     climb_last,
     last_derivatives,
@@ -28,12 +31,9 @@ from knoll.modes.conditional import (
     threshold,
     y_mesh,
 )
-from knoll.modes.kernel_model import KernelModel
-from knoll.modes.mode_seeking import check_chance
-from knoll.modes.release import LADDER, MOST_ON_GRID, Surroundings
-from knoll.modes.restore import restored
-from knoll.modes.series import GridSeries, Series
-from knoll.privacy import DataError, PrivacyError
+from knoll.series.restore import restored
+from knoll.series.series import GridSeries, Series
+from knoll.steps.kernel_sum import LADDER, MOST_ON_GRID, Surroundings
 
 ACROSS, ALONG = (5.0, 10.0, 20.0), (10.0, 20.0)  # bandwidths of x and y: the bounds' widths over these
 POINTS = 64  # of the predictors, at which bandwidths are compared

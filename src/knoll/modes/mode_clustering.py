@@ -19,13 +19,13 @@ from sklearn.metrics import pairwise_distances_argmin
 
 from knoll.cluster.centers import CENTERS, PrivateCenters
 from knoll.cluster.kmeans import SHARES, KMeans, KMeansShares
-from knoll.cluster.means import CellMeans
-from knoll.cluster.shape import effective
 from knoll.estimator import Room, declared
-from knoll.modes.landscape import Landscape, choose_rung
 from knoll.modes.mode_seeking import check_chance, kept_peaks
-from knoll.modes.place import settle
-from knoll.modes.release import (
+from knoll.privacy import Ask, PrivacyError
+from knoll.queries import Count
+from knoll.series.landscape import Landscape, choose_rung
+from knoll.series.place import settle
+from knoll.steps.kernel_sum import (
     LADDER,
     MOST_ON_GRID,
     check_bandwidth,
@@ -34,8 +34,8 @@ from knoll.modes.release import (
     series_asks,
     surroundings,
 )
-from knoll.privacy import Ask, PrivacyError
-from knoll.queries import Count
+from knoll.steps.means import CellMeans
+from knoll.steps.shapes import effective
 
 COUNT_SHARE = 0.02  # buys the number of records, which decides how many local means there are
 PER_LOCAL = 35.0  # records over noise and the root of the dimensions, for each local mean of a cluster

@@ -20,16 +20,16 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from knoll.estimator import Room, declared, label_rows
-from knoll.modes.ascent import ascend
 from knoll.modes.density import best_by_cross_validation
-from knoll.modes.each_step import ascend_step_by_step, step_asks
 from knoll.modes.kernel_model import KernelModel
-from knoll.modes.landscape import Landscape, choose_rung, survey
-from knoll.modes.packing import pack
-from knoll.modes.place import settle
-from knoll.modes.release import LADDER, Surroundings, surroundings
-from knoll.modes.series import Series
 from knoll.privacy import Ask, PrivacyError
+from knoll.series.ascent import ascend
+from knoll.series.landscape import Landscape, choose_rung, survey
+from knoll.series.packing import pack
+from knoll.series.place import settle
+from knoll.series.series import Series
+from knoll.steps.each_step import ascend_step_by_step, step_asks
+from knoll.steps.kernel_sum import LADDER, Surroundings, surroundings
 
 ONCE, EACH_STEP = "once", "each-step"
 MOST_MODES = 1000

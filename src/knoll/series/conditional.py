@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knoll.modes.chance import significance_threshold
-from knoll.modes.persistence import merge_tree
-from knoll.modes.series import GridSeries, Series
+from knoll.series.chance import significance_threshold
+from knoll.series.persistence import merge_tree
+from knoll.series.series import GridSeries, Series
 
 PER_BANDWIDTH = 6  # mesh points to a bandwidth of y
 ROWS = 512  # profiles held at a time

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.cluster import KMeans as NonprivateKMeans
 from threadpoolctl import threadpool_limits
 
-from knoll.cluster.ward import squared_distances, ward
+from knoll.numeric.ward import squared_distances, ward
 
 EXTRA = 5  # centres added at first; one fewer whenever that does not help
 TRIED = 20  # points tried for each added centre

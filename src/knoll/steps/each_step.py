@@ -25,7 +25,10 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.special import ndtri
 from scipy.stats import qmc
 
-from knoll.modes.release import (
+from knoll.privacy import Ask, Curator
+from knoll.queries import Box, Count, KernelSteps
+from knoll.series.series import FeatureSeries
+from knoll.steps.kernel_sum import (
     LADDER,
     PRIVATE,
     SCALE_SHARE,
@@ -35,9 +38,6 @@ from knoll.modes.release import (
     rungs,
     series_asks,
 )
-from knoll.modes.series import FeatureSeries
-from knoll.privacy import Ask, Curator
-from knoll.queries import Box, Count, KernelSteps
 
 STARTS = 64
 COUNT_SHARE = 0.05

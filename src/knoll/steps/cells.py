@@ -11,11 +11,11 @@ the rounds learn one factor for all cells first, which is known well, then one f
 
 import numpy as np
 
-from knoll.cluster.shape import Asking, ellipsoid, shape_ask
-from knoll.mixture.mixture import Mixture
-from knoll.mixture.moments import Belief, Form, ask, learn, moments_ask, restricted, walk
+from knoll.numeric.mixture import Mixture
 from knoll.privacy import Ask, Curator
 from knoll.queries import Ball, Box, Frame, Nearest
+from knoll.steps.moments import Belief, Form, ask, learn, moments_ask, restricted, walk
+from knoll.steps.shapes import Asking, ellipsoid, shape_ask
 
 SHAPES = Asking("shapes of cells", count=0.5, squares=0.5, bias=0.0)
 SHAPES_SHARES = (0.1, 0.1, 0.15)

@@ -1,16 +1,13 @@
-"""Means of cells from released counts and sums, and the parameters and attributes that all clusterers share."""
+"""Means of cells, from released counts and sums or from released votes."""
 
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.metrics import pairwise_distances
 
-from knoll.privacy import Ask, PrivacyError, Released
+from knoll.privacy import Ask, Released
 from knoll.queries import Ball, Box, CellMoments, Nearest
-
-MOST_CLUSTERS = 100_000
 
 
 def means_ask(n_columns: int, cells: int, times: int = 1, *, share: float) -> Ask:
@@ -81,14 +78,22 @@ def restart_unseen(means: CellMeans, domain: Box | Ball, scales: np.ndarray, rng
     return domain.clip(centres * scales)
 
 
-def check_count(name: str, value: Any, most: int) -> int:
-    """Return a positive integer parameter, or explain what is wrong with it."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or not 1 <= int(value) <= most:
-        raise PrivacyError(f"{name}={value!r} must be an integer from 1 to {most:,}")
-    return int(value)
+def vote_means(
+    points: np.ndarray, labels: np.ndarray, votes: np.ndarray, noise: float, centres: np.ndarray
+) -> CellMeans:
+    """Return the weighted means of voted points as cell means, with the standard error that noisy votes give them.
 
-
-def check_preset(preset: Any) -> None:
-    """Refuse an unknown preset."""
-    if preset not in ("default", "paper"):
-        raise PrivacyError(f'preset={preset!r} is not one of "default", "paper"')
+    A mean sum(v x) / sum(v) with independent noise of standard error s on each v has variance s^2 sum((x - mean)^2)
+    / sum(v)^2.
+    """
+    k, d = centres.shape
+    counts, squares, spread = np.zeros(k), np.zeros(k), np.zeros((k, d))
+    used = np.flatnonzero(votes > 0)
+    np.add.at(counts, labels[used], votes[used])
+    np.add.at(squares, labels[used], 1.0)
+    np.add.at(spread, labels[used], np.square(points[used] - centres[labels[used]]))
+    errors = noise * np.sqrt(squares)
+    seen = counts > 2 * np.maximum(errors, noise)
+    stderr = np.full((k, d), np.inf)
+    stderr[seen] = noise * np.sqrt(spread[seen]) / counts[seen, None]
+    return CellMeans(centres, stderr, counts, np.maximum(errors, noise), seen)

@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.cluster import KMeans as NonprivateKMeans
 from threadpoolctl import threadpool_limits
 
-from knoll.cluster.moment_tree import Leaf
-from knoll.cluster.refine import synthetic_points
+from knoll.steps.refine import synthetic_points
+from knoll.steps.tree import Leaf
 
 GUESS = 16  # clusters to grow the tree for, while their number is not known
 MOST = 24

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knoll.modes.ascent import ascend, distinct, good_starts, polish
-from knoll.modes.chance import significance_threshold
-from knoll.modes.persistence import Peaks, merge_tree, mesh_peaks
-from knoll.modes.release import Surroundings
-from knoll.modes.series import GridSeries, Series, kernel_volume
+from knoll.series.ascent import ascend, distinct, good_starts, polish
+from knoll.series.chance import significance_threshold
+from knoll.series.persistence import Peaks, merge_tree, mesh_peaks
+from knoll.series.series import GridSeries, Series, kernel_volume
+from knoll.steps.kernel_sum import Surroundings
 
 CELLS = {1: 6, 2: 3.0, 3: 2.5}  # mesh cells to a bandwidth
 MOST_PEAKS = 24  # followed in many columns

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi
 
-from knoll.modes.series import FeatureSeries, GridSeries, Series, spectrum
 from knoll.privacy import Ask, Curator, PrivacyError
 from knoll.queries import Ball, Box, ColumnHistograms, FourierFeatures, FourierGrid, Lattice, LatticeCounts, Projected
+from knoll.series.series import FeatureSeries, GridSeries, Series, spectrum
 
 LADDER, PRIVATE = "ladder", "private"
 SCALE_SHARE = 0.1

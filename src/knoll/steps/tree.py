@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from knoll.cluster.shape import Asking, Shapes, ellipsoid, shape_ask
 from knoll.privacy import Ask, Curator
 from knoll.queries import Frame, SplitTree
+from knoll.steps.shapes import Asking, Shapes, ellipsoid, shape_ask
 
 ROOT = Asking("shape of everything", count=1.0, squares=0.7, bias=0.0)
 TREE = Asking("shapes of tree cells", count=1.0, squares=0.5, bias=1e-2)

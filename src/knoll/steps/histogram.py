@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knoll.cluster.moment_tree import ROOT, release_root
-from knoll.cluster.shape import shape_ask
 from knoll.estimator import Room
-from knoll.mixture.binned import LONG, Fits, NoisyCounts, Prior, bin_moments, fit_binned
+from knoll.numeric.binned import LONG, Fits, NoisyCounts, Prior, bin_moments, fit_binned
 from knoll.privacy import Ask, Released
 from knoll.queries import ColumnHistograms, Frame, longest_record
+from knoll.steps.shapes import shape_ask
+from knoll.steps.tree import ROOT, release_root
 
 ROOT_SHARE = 0.06
 NARROW, CLEAR = 0.5, 30.0  # bins leave the bounds only for a range this much narrower, told with this many errors

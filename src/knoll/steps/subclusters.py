@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from knoll.mixture.mixture import Mixture
-from knoll.mixture.moments import Belief
+from knoll.numeric.mixture import Mixture
+from knoll.steps.moments import Belief
 
 SEEN = 2.0  # a sub-cluster is seen if its count is this many standard errors
 POOLED = 1 / 4  # least part of the common shape in every sub-cluster's

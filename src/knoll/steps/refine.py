@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from knoll.cluster.breathe import breathe, lloyd, with_more
-from knoll.cluster.means import CellMeans
-from knoll.cluster.moment_tree import HALF_MEAN, HALF_VARIANCE, Leaf
-from knoll.cluster.shape import Asking, Shapes, effective, ellipsoid, shape_ask
-from knoll.cluster.ward import Joins, ward
+from knoll.numeric.breathe import breathe, lloyd, with_more
+from knoll.numeric.ward import Joins, ward
 from knoll.privacy import Ask, Curator
 from knoll.queries import Frame, Nearest
+from knoll.steps.means import CellMeans
+from knoll.steps.shapes import Asking, Shapes, effective, ellipsoid, shape_ask
+from knoll.steps.tree import HALF_MEAN, HALF_VARIANCE, Leaf
 
 STEP = Asking("shapes of clusters", count=0.5, squares=0.3, bias=1e-3)
 STEP_GROWTH = 1.2  # later steps get more budget

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import chi2
 
-from knoll.modes.ascent import polish
-from knoll.modes.release import Surroundings
-from knoll.modes.series import Series, Surface
+from knoll.series.ascent import polish
+from knoll.series.series import Series, Surface
+from knoll.steps.kernel_sum import Surroundings
 
 MOST_CURVED = 32  # columns up to which the curvature of a top is computed
 FOLLOWED = 6  # quarter octaves that a top is followed up the ladder; down, to its end

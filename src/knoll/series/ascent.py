@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.stats import qmc
 
-from knoll.modes.series import Series, Surface
+from knoll.series.series import Series, Surface
 
 _LONGEST = 0.5  # bandwidths per step
 _STILL = 1e-6  # bandwidths: smaller steps are no steps

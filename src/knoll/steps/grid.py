@@ -16,11 +16,11 @@ from scipy.special import softmax
 from sklearn.cluster import KMeans as NonprivateKMeans
 from threadpoolctl import threadpool_limits
 
-from knoll.cluster.subclusters import Subclusters
 from knoll.estimator import Room
-from knoll.mixture.mixture import Mixture
+from knoll.numeric.mixture import Mixture
 from knoll.privacy import Ask
 from knoll.queries import Ball, Count, GridHistogram
+from knoll.steps.subclusters import Subclusters
 
 MOST_COLUMNS = 2
 COUNT_PART = 0.05

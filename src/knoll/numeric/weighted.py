@@ -6,8 +6,7 @@ import numpy as np
 from sklearn.cluster import KMeans as NonprivateKMeans
 from threadpoolctl import threadpool_limits
 
-from knoll.cluster.breathe import breathe
-from knoll.cluster.means import CellMeans
+from knoll.numeric.breathe import breathe
 from knoll.queries import Ball, Box, Projected
 
 
@@ -48,27 +47,6 @@ def drawn_to(expected: np.ndarray, votes: np.ndarray, noise: float) -> np.ndarra
     """Return votes drawn to what was expected, as far as their differences are noise (James and Stein 1961)."""
     off = votes - expected
     return expected + max(0.0, 1.0 - len(off) * noise**2 / max(float(np.square(off).sum()), 1e-300)) * off
-
-
-def vote_means(
-    points: np.ndarray, labels: np.ndarray, votes: np.ndarray, noise: float, centres: np.ndarray
-) -> CellMeans:
-    """Return the weighted means of voted points as cell means, with the standard error that noisy votes give them.
-
-    A mean sum(v x) / sum(v) with independent noise of standard error s on each v has variance s^2 sum((x - mean)^2)
-    / sum(v)^2.
-    """
-    k, d = centres.shape
-    counts, squares, spread = np.zeros(k), np.zeros(k), np.zeros((k, d))
-    used = np.flatnonzero(votes > 0)
-    np.add.at(counts, labels[used], votes[used])
-    np.add.at(squares, labels[used], 1.0)
-    np.add.at(spread, labels[used], np.square(points[used] - centres[labels[used]]))
-    errors = noise * np.sqrt(squares)
-    seen = counts > 2 * np.maximum(errors, noise)
-    stderr = np.full((k, d), np.inf)
-    stderr[seen] = noise * np.sqrt(spread[seen]) / counts[seen, None]
-    return CellMeans(centres, stderr, counts, np.maximum(errors, noise), seen)
 
 
 def levy_flights(size: tuple[int, ...], rng: np.random.RandomState, beta: float = 1.75) -> np.ndarray:

@@ -20,7 +20,7 @@ from functools import cached_property, reduce
 import numpy as np
 from scipy.fft import dct, dctn, idctn
 
-from knoll.modes.series import GridSeries
+from knoll.series.series import GridSeries
 
 PER_BANDWIDTH = 2.0  # cells of the measure to the narrowest bandwidth that the release serves
 MOST_CELLS = 2**17

@@ -1,7 +1,7 @@
 """Where a mixture starts: the leaves of a tree of released shapes, and expectation-maximisation on them, free.
 
 A leaf is a small Gaussian with a released weight, mean and variance per column. The tree is that of `knoll.KMeans`
-(cluster/moment_tree.py), grown finer; the fit to its leaves is post-processing.
+(steps/tree.py), grown finer; the fit to its leaves is post-processing.
 """
 
 from dataclasses import dataclass
@@ -9,16 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import softmax
 
-from knoll.cluster.choose import GUESS, Choice, choose_k
-from knoll.cluster.kmeans import MOST_ROTATED, ROTATE_FROM, principal_axes, rotated_tree_asks
-from knoll.cluster.moment_tree import Leaf, grow, release_root
-from knoll.cluster.refine import solve, star, synthetic_points
-from knoll.cluster.shape import effective
 from knoll.estimator import Room
-from knoll.mixture.mixture import Mixture, onto_simplex
-from knoll.mixture.moments import Form, restricted
+from knoll.numeric.mixture import Mixture, onto_simplex
 from knoll.privacy import Ask, Shares
 from knoll.queries import Frame, longest_record
+from knoll.steps.axes import principal_axes, rotated_tree_asks, rotates
+from knoll.steps.choose import GUESS, Choice, choose_k
+from knoll.steps.moments import Form, restricted
+from knoll.steps.refine import solve, star, synthetic_points
+from knoll.steps.tree import Leaf, grow, release_root
 
 FINER = 3  # leaves are grown as for this many times the components
 STEPS, WIDE = 60, 64  # steps on the leaves; one will do in more columns than can be told apart
@@ -54,7 +53,7 @@ def start_from_tree(room: Room, share: float, k: int | None, rng: np.random.Rand
     """Release a tree of shapes with a share of the budget and fit a mixture to its leaves."""
     curator, frame, shares = room.curator, Frame(room.domain, room.scales), StartShares()
     root = release_root(curator, shares.root * share, frame, longest_record(room.domain, room.scales))
-    turned = effective(frame.half) >= ROTATE_FROM and frame.n_columns <= MOST_ROTATED
+    turned = rotates(frame)
     rotation, tree = None, shares.tree + (0.0 if turned else shares.axes)
     unseen = star(root, k or GUESS, rng)
     if turned:

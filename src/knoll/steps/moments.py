@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from scipy.stats import chi, chi2
 
-from knoll.mixture.mixture import Mixture, onto_simplex
+from knoll.numeric.mixture import Mixture, onto_simplex
 from knoll.privacy import Ask, Curator
 from knoll.queries import Ball, Box, ComponentMoments, Gaussians
 from knoll.queries.components import COARSE, DIAGONAL, FINE, OFF, Products

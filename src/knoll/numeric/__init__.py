@@ -1,0 +1,1 @@
+"""Pure functions without privacy: weighted k-means, breathing, Ward, packing, mixtures."""

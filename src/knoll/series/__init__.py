@@ -1,0 +1,1 @@
+"""Pure functions of a released kernel sum: modes, their places, conditional modes."""

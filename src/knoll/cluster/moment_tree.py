@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from knoll.cluster.shape import Asking, Shapes, ellipsoid, shape_ask
+from knoll.cluster.shape import Asking, Shapes, ellipsoid
 from knoll.privacy import Ask, Curator
 from knoll.queries import Frame, SplitTree
 
@@ -104,9 +104,9 @@ def tree_asks(n_columns: int, k: int, shares: tuple[float, float, float]) -> lis
     levels, cells = most_levels(k), (2 * n_columns + 1) << most_levels(k)
     first = tree / float((LEVEL_GROWTH ** np.arange(levels)).sum())
     return [
-        shape_ask(n_columns, 1, share=root),
-        shape_ask(n_columns, cells, share=tails),
-        shape_ask(n_columns, cells, levels, share=first),
+        ROOT.plan(n_columns, 1, share=root),
+        TREE.plan(n_columns, cells, share=tails),
+        TREE.plan(n_columns, cells, levels, share=first),
     ]
 
 

@@ -29,7 +29,7 @@ import numpy as np
 from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.coreset import drawn_to, keep_top_mass, levy_flights, uniform_points, vote_means, weighted_kmeans
 from knoll.cluster.means import CellMeans, cell_means, check_count, check_preset, means_ask
-from knoll.cluster.moment_tree import Leaf, release_root
+from knoll.cluster.moment_tree import ROOT, Leaf, release_root
 from knoll.cluster.refine import (
     Centres,
     affordable_steps,
@@ -40,7 +40,6 @@ from knoll.cluster.refine import (
     step_asks,
     with_variances,
 )
-from knoll.cluster.shape import shape_ask
 from knoll.estimator import Room, declared
 from knoll.privacy import Ask, Curator
 from knoll.queries import (
@@ -125,7 +124,7 @@ class PEMeans(PrivateCenters):
             steps = votes(self._paper_steps(min(self._dimensions(n_columns), n_columns)), 1 - COUNT_SHARE - LIFT_SHARE)
             return [votes(1, COUNT_SHARE), steps, means_ask(n_columns, k, share=LIFT_SHARE)]
         rest = step_asks(n_columns, k, 1 - FIRST_SHARE - VOTES_SHARE)
-        return [shape_ask(n_columns, 1, share=FIRST_SHARE), votes(MOST_VOTES, VOTES_SHARE), *rest]
+        return [ROOT.plan(n_columns, 1, share=FIRST_SHARE), votes(MOST_VOTES, VOTES_SHARE), *rest]
 
     def _paper_steps(self, dimensions: int) -> int:
         return max(1, round(4 * dimensions**0.5 * min(max(1.0, self.epsilon), MOST_EPSILON)))

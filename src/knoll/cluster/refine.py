@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 from knoll.cluster.breathe import breathe, lloyd, with_more
 from knoll.cluster.means import CellMeans
 from knoll.cluster.moment_tree import HALF_MEAN, HALF_VARIANCE, Leaf
-from knoll.cluster.shape import Asking, Shapes, effective, ellipsoid, shape_ask
+from knoll.cluster.shape import Asking, Shapes, effective, ellipsoid
 from knoll.cluster.ward import Joins, ward
 from knoll.privacy import Ask, Curator
 from knoll.queries import Frame, Nearest
@@ -159,7 +159,7 @@ def refine(
 def step_asks(n_columns: int, k: int, share: float) -> list[Ask]:
     """Return what the steps of k centres, and spare ones, release at most."""
     first = share / float((STEP_GROWTH ** np.arange(MOST_STEPS)).sum())
-    return [shape_ask(n_columns, k + k // SPARE, MOST_STEPS, share=first)]
+    return [STEP.plan(n_columns, k + k // SPARE, MOST_STEPS, share=first)]
 
 
 def averaged(count: np.ndarray, doubt: np.ndarray | float, seen: Shapes) -> tuple[np.ndarray, np.ndarray]:

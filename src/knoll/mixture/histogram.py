@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from knoll.cluster.moment_tree import ROOT, release_root
-from knoll.cluster.shape import shape_ask
 from knoll.estimator import Room
 from knoll.mixture.binned import LONG, Fits, NoisyCounts, Prior, bin_moments, fit_binned
 from knoll.privacy import Ask, Released
@@ -48,7 +47,7 @@ class Histogram:
 
 def histogram_asks() -> list[Ask]:
     """Return what `release_histogram` releases at most."""
-    return [shape_ask(1, 1, share=ROOT_SHARE), Ask(1, MOST + 2)]
+    return [ROOT.plan(1, 1, share=ROOT_SHARE), Ask(1, MOST + 2)]
 
 
 def release_histogram(room: Room, k: int | None) -> Histogram:

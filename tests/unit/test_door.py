@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 import knoll
 from knoll.engines import ArrayEngine
@@ -306,8 +307,10 @@ def test_a_wide_mixture_is_refused_before_it_spends_or_not_at_all(delta):
 def assert_all_or_nothing(model, rows):
     ledger = MemoryLedger()
     model.set_params(ledger=ledger)
+    assert model._asks(rows.shape[1]), "the fit has a plan"
     try:
-        model.fit(rows)
+        with threadpool_limits(1):
+            model.fit(rows)
     except PrivacyError:
         assert ledger.lines == []
     else:

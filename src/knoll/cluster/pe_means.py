@@ -56,8 +56,7 @@ from knoll.steps.refine import (
     step_asks,
     with_variances,
 )
-from knoll.steps.shapes import shape_ask
-from knoll.steps.tree import Leaf, release_root
+from knoll.steps.tree import ROOT, Leaf, release_root
 
 STEP = 0.01  # the paper's variation, as a fraction of the domain's half width
 MOST_CANDIDATES = 50_000
@@ -126,7 +125,7 @@ class PEMeans(PrivateCenters):
             steps = votes(self._paper_steps(min(self._dimensions(n_columns), n_columns)), 1 - COUNT_SHARE - LIFT_SHARE)
             return [votes(1, COUNT_SHARE), steps, means_ask(n_columns, k, share=LIFT_SHARE)]
         rest = step_asks(n_columns, k, 1 - FIRST_SHARE - VOTES_SHARE)
-        return [shape_ask(n_columns, 1, share=FIRST_SHARE), votes(MOST_VOTES, VOTES_SHARE), *rest]
+        return [ROOT.plan(n_columns, 1, share=FIRST_SHARE), votes(MOST_VOTES, VOTES_SHARE), *rest]
 
     def _paper_steps(self, dimensions: int) -> int:
         return max(1, round(4 * dimensions**0.5 * min(max(1.0, self.epsilon), MOST_EPSILON)))

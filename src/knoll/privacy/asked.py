@@ -39,6 +39,19 @@ class Answerable(Protocol):
         ...
 
 
+class Rows(Protocol):
+    """Where records live: anything that sums a query exactly; `knoll.engines` implements it."""
+
+    @property
+    def row_limit(self) -> int:
+        """A number that the rows cannot exceed."""
+        ...
+
+    def aggregate(self, query: Answerable) -> Integers:
+        """Return the exact integer total of a query."""
+        ...
+
+
 @dataclass(frozen=True)
 class Ask:
     """What a fit will release at most, known from public facts alone before it begins.

@@ -2,8 +2,8 @@
 
 A fraction `RESERVE` of epsilon and delta is kept back to pay for the distance between the noise that is drawn and the
 ideal (see `noise.charge`); the rest is calibrated exactly. Below epsilon = 0.01 the reserve of epsilon shrinks no
-further, up to an eighth of it: the distance does not shrink either, and less would pay for too few values. A share s of
-a Gaussian budget mu is a release at mu sqrt(s), so shares that sum to one compose to mu exactly; a share of a pure
+further, up to a sixteenth of it: the distance does not shrink either, and less would pay for too few values. A share s
+of a Gaussian budget mu is a release at mu sqrt(s), so shares that sum to one compose to mu exactly; a share of a pure
 budget is s epsilon.
 """
 
@@ -17,7 +17,7 @@ from knoll.privacy.noise import Law
 
 MIN_EPSILON, MAX_EPSILON = 1e-6, 100.0
 MAX_DELTA, MIN_DELTA = 0.1, 1e-24
-_ORDINARY, _MOST_RESERVE = 0.01, 2.0**-3
+_ORDINARY, _MOST_RESERVE = 0.01, 2.0**-4
 
 
 @dataclass(frozen=True)

@@ -27,12 +27,11 @@ import math
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol
 
 import numpy as np
 
 from knoll.privacy.accounting import Cost
-from knoll.privacy.asked import Answerable, Ask, Floats, Integers, check_query, check_sensitivity
+from knoll.privacy.asked import Answerable, Ask, Floats, Integers, Rows, check_query, check_sensitivity
 from knoll.privacy.budget import Budget
 from knoll.privacy.errors import BudgetExceededError, PrivacyError
 from knoll.privacy.ledger import UNNAMED, Ledger, MemoryLedger, line_now
@@ -42,19 +41,6 @@ from knoll.privacy.relation import Record, Relation, Unit
 from knoll.privacy.released import Entry, Privacy, Released, compose, recheck
 
 _ROUNDING = 1e-9  # on a sum of shares: ten times 0.1 is not quite one
-
-
-class Rows(Protocol):
-    """Where records live: anything that sums a query exactly; `knoll.engines` implements it."""
-
-    @property
-    def row_limit(self) -> int:
-        """A number that the rows cannot exceed."""
-        ...
-
-    def aggregate(self, query: Answerable) -> Integers:
-        """Return the exact integer total of a query."""
-        ...
 
 
 class Curator:

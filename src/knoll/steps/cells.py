@@ -15,7 +15,7 @@ from knoll.numeric.mixture import Mixture
 from knoll.privacy import Ask, Curator
 from knoll.queries import Ball, Box, Frame, Nearest
 from knoll.steps.moments import Belief, Form, ask, learn, moments_ask, restricted, walk
-from knoll.steps.shapes import Asking, ellipsoid, shape_ask
+from knoll.steps.shapes import Asking, ellipsoid
 
 SHAPES = Asking("shapes of cells", count=0.5, squares=0.5, bias=0.0)
 SHAPES_SHARES = (0.1, 0.1, 0.15)
@@ -26,13 +26,13 @@ NARROWER, MARGIN = 0.1, 0.25  # least factor of one round; cells are taken too w
 
 def moments_asks(n_columns: int, k: int, covariance_type: str) -> list[Ask]:
     """Return what `moments_of_cells` releases."""
-    shapes = shape_ask(n_columns, k, len(SHAPES_SHARES), share=min(SHAPES_SHARES))
+    shapes = SHAPES.plan(n_columns, k, len(SHAPES_SHARES), share=min(SHAPES_SHARES))
     return [shapes, moments_ask(n_columns, k, covariance_type, soft=False, share=1 - sum(SHAPES_SHARES))]
 
 
 def density_asks(n_columns: int, k: int, covariance_type: str) -> list[Ask]:
     """Return what `density_from_cells` releases."""
-    shapes = shape_ask(n_columns, k, len(SHAPES_SHARES), share=min(SHAPES_SHARES))
+    shapes = SHAPES.plan(n_columns, k, len(SHAPES_SHARES), share=min(SHAPES_SHARES))
     rest = 1 - sum(SHAPES_SHARES)
     return [shapes, moments_ask(n_columns, k, covariance_type, soft=True, times=STEPS, share=rest)]
 

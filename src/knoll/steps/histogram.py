@@ -15,7 +15,6 @@ from knoll.estimator import Room
 from knoll.numeric.binned import LONG, Fits, NoisyCounts, Prior, bin_moments, fit_binned
 from knoll.privacy import Ask, Released
 from knoll.queries import ColumnHistograms, Frame, longest_record
-from knoll.steps.shapes import shape_ask
 from knoll.steps.tree import ROOT, release_root
 
 ROOT_SHARE = 0.06
@@ -48,7 +47,7 @@ class Histogram:
 
 def histogram_asks() -> list[Ask]:
     """Return what `release_histogram` releases at most."""
-    return [shape_ask(1, 1, share=ROOT_SHARE), Ask(1, MOST + 2)]
+    return [ROOT.plan(1, 1, share=ROOT_SHARE), Ask(1, MOST + 2)]
 
 
 def release_histogram(room: Room, k: int | None) -> Histogram:

@@ -11,7 +11,7 @@ from knoll.numeric.ward import Joins, ward
 from knoll.privacy import Ask, Curator
 from knoll.queries import Frame, Nearest
 from knoll.steps.means import CellMeans
-from knoll.steps.shapes import Asking, Shapes, effective, ellipsoid, shape_ask
+from knoll.steps.shapes import Asking, Shapes, effective, ellipsoid
 from knoll.steps.tree import HALF_MEAN, HALF_VARIANCE, Leaf
 
 STEP = Asking("shapes of clusters", count=0.5, squares=0.3, bias=1e-3)
@@ -159,7 +159,7 @@ def refine(
 def step_asks(n_columns: int, k: int, share: float) -> list[Ask]:
     """Return what the steps of k centres, and spare ones, release at most."""
     first = share / float((STEP_GROWTH ** np.arange(MOST_STEPS)).sum())
-    return [shape_ask(n_columns, k + k // SPARE, MOST_STEPS, share=first)]
+    return [STEP.plan(n_columns, k + k // SPARE, MOST_STEPS, share=first)]
 
 
 def averaged(count: np.ndarray, doubt: np.ndarray | float, seen: Shapes) -> tuple[np.ndarray, np.ndarray]:

@@ -63,11 +63,6 @@ class Shapes:
         return self.squares / count - (self.sums / count) ** 2, (self.squares_sd / count) ** 2
 
 
-def shape_ask(n_columns: int, cells: int, times: int = 1, *, share: float) -> Ask:
-    """Return what releasing the shapes of so many cells asks, with the largest weights that are used."""
-    return Ask.like(_probe(unit_frame(n_columns), 1.0, 0.7), cells, times, share=share)
-
-
 def unit_frame(n_columns: int) -> Frame:
     """Return a frame that stands for any with so many columns, where only their number matters."""
     return Frame(Box((-1.0,) * n_columns, (1.0,) * n_columns))
@@ -92,6 +87,10 @@ class Asking:
         """Standard error of a unit displacement's noise at a share, before anything is released."""
         probe = _probe(unit_frame(frame.n_columns), self.count, self.squares)  # whatever the bounds' size
         return float(curator.stderr(probe, share)[0, 1])
+
+    def plan(self, n_columns: int, cells: int, times: int = 1, *, share: float) -> Ask:
+        """Return what asking the shapes of so many cells releases."""
+        return Ask.like(_probe(unit_frame(n_columns), self.count, self.squares), cells, times, share=share)
 
     def ask(
         self,

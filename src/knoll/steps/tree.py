@@ -13,7 +13,7 @@ import numpy as np
 
 from knoll.privacy import Ask, Curator
 from knoll.queries import Frame, SplitTree
-from knoll.steps.shapes import Asking, Shapes, ellipsoid, shape_ask
+from knoll.steps.shapes import Asking, Shapes, ellipsoid
 
 ROOT = Asking("shape of everything", count=1.0, squares=0.7, bias=0.0)
 TREE = Asking("shapes of tree cells", count=1.0, squares=0.5, bias=1e-2)
@@ -104,9 +104,9 @@ def tree_asks(n_columns: int, k: int, shares: tuple[float, float, float]) -> lis
     levels, cells = most_levels(k), (2 * n_columns + 1) << most_levels(k)
     first = tree / float((LEVEL_GROWTH ** np.arange(levels)).sum())
     return [
-        shape_ask(n_columns, 1, share=root),
-        shape_ask(n_columns, cells, share=tails),
-        shape_ask(n_columns, cells, levels, share=first),
+        ROOT.plan(n_columns, 1, share=root),
+        TREE.plan(n_columns, cells, share=tails),
+        TREE.plan(n_columns, cells, levels, share=first),
     ]
 
 

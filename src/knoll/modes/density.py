@@ -20,7 +20,8 @@ from knoll.privacy import PrivacyError
 from knoll.series.ascent import good_starts
 from knoll.series.landscape import mesh_axes
 from knoll.series.series import GridSeries, Series, kernel_volume
-from knoll.steps.kernel_sum import LADDER, Surroundings
+from knoll.series.surroundings import Surroundings
+from knoll.steps.kernel_sum import LADDER
 
 
 @declared

@@ -12,7 +12,8 @@ from knoll.estimator import PrivateFit, Room, check_rows
 from knoll.privacy import Ask, PrivacyError
 from knoll.series.packing import PackedSeries, pack, unpack
 from knoll.series.series import Series, kernel_volume
-from knoll.steps.kernel_sum import Surroundings, check_bandwidth, release_series, rungs, series_asks, surroundings
+from knoll.series.surroundings import Surroundings
+from knoll.steps.kernel_sum import check_bandwidth, release_series, rungs, series_asks, surroundings
 
 MOST_FEATURES = 2**17
 

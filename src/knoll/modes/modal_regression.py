@@ -33,7 +33,8 @@ from knoll.series.conditional import (
 )
 from knoll.series.restore import restored
 from knoll.series.series import GridSeries, Series
-from knoll.steps.kernel_sum import LADDER, MOST_ON_GRID, Surroundings
+from knoll.series.surroundings import Surroundings
+from knoll.steps.kernel_sum import LADDER, MOST_ON_GRID
 
 ACROSS, ALONG = (5.0, 10.0, 20.0), (10.0, 20.0)  # bandwidths of x and y: the bounds' widths over these
 POINTS = 64  # of the predictors, at which bandwidths are compared

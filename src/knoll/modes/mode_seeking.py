@@ -28,8 +28,9 @@ from knoll.series.landscape import Landscape, choose_rung, survey
 from knoll.series.packing import pack
 from knoll.series.place import settle
 from knoll.series.series import Series
+from knoll.series.surroundings import Surroundings
 from knoll.steps.each_step import ascend_step_by_step, step_asks
-from knoll.steps.kernel_sum import LADDER, Surroundings, surroundings
+from knoll.steps.kernel_sum import LADDER, surroundings
 
 ONCE, EACH_STEP = "once", "each-step"
 MOST_MODES = 1000

@@ -17,7 +17,7 @@ from knoll.series.ascent import ascend, distinct, good_starts, polish
 from knoll.series.chance import significance_threshold
 from knoll.series.persistence import Peaks, merge_tree, mesh_peaks
 from knoll.series.series import GridSeries, Series, kernel_volume
-from knoll.steps.kernel_sum import Surroundings
+from knoll.series.surroundings import Surroundings
 
 CELLS = {1: 6, 2: 3.0, 3: 2.5}  # mesh cells to a bandwidth
 MOST_PEAKS = 24  # followed in many columns

@@ -21,7 +21,7 @@ from scipy.stats import chi2
 
 from knoll.series.ascent import polish
 from knoll.series.series import Series, Surface
-from knoll.steps.kernel_sum import Surroundings
+from knoll.series.surroundings import Surroundings
 
 MOST_CURVED = 32  # columns up to which the curvature of a top is computed
 FOLLOWED = 6  # quarter octaves that a top is followed up the ladder; down, to its end

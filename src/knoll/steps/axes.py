@@ -21,7 +21,7 @@ MOST_ROTATED = 400  # columns up to which a scatter matrix is released: it has d
 
 def rotates(frame: Frame) -> bool:
     """Whether the bounds have so many dimensions that axes are worth their share."""
-    return effective(frame.half) >= ROTATE_FROM and frame.n_columns <= MOST_ROTATED
+    return bool(effective(frame.half) >= ROTATE_FROM) and frame.n_columns <= MOST_ROTATED
 
 
 def rotated_tree_asks(n_columns: int, k: int, shares: tuple[float, float, float, float]) -> list[Ask]:

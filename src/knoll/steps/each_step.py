@@ -28,16 +28,8 @@ from scipy.stats import qmc
 from knoll.privacy import Ask, Curator
 from knoll.queries import Box, Count, KernelSteps
 from knoll.series.series import FeatureSeries
-from knoll.steps.kernel_sum import (
-    LADDER,
-    PRIVATE,
-    SCALE_SHARE,
-    Surroundings,
-    affordable_features,
-    cap_of,
-    rungs,
-    series_asks,
-)
+from knoll.series.surroundings import Surroundings
+from knoll.steps.kernel_sum import LADDER, PRIVATE, SCALE_SHARE, affordable_features, cap_of, rungs, series_asks
 
 STARTS = 64
 COUNT_SHARE = 0.05

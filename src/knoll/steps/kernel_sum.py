@@ -6,7 +6,6 @@ rung may be chosen afterwards. Rungs are fractions of the public bounds (or of a
 nothing is read off the data.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from scipy.stats import chi
 from knoll.privacy import Ask, Curator, PrivacyError
 from knoll.queries import Ball, Box, ColumnHistograms, FourierFeatures, FourierGrid, Lattice, LatticeCounts, Projected
 from knoll.series.series import FeatureSeries, GridSeries, Series, spectrum
+from knoll.series.surroundings import Surroundings
 
 LADDER, PRIVATE = "ladder", "private"
 SCALE_SHARE = 0.1
@@ -30,31 +30,6 @@ WIDER = 1.1  # the bandwidth that amplitudes for one bandwidth's slope are made 
 REACH = 4.3  # frequencies are kept up to this over the bandwidth, where the spectrum is 1e-4
 PAD = 4.0  # bandwidths between the two ends of the window, round the torus
 _BINS, _MOST_RUNGS = 64, 32
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """Where a release lives: the domain, its corners, the metric, and what the budget can afford."""
-
-    domain: Any
-    scales: np.ndarray
-    pure: bool
-    most_features: int
-
-    @property
-    def low(self) -> np.ndarray:
-        """Lower corner."""
-        return self.domain.centre - self.domain.half
-
-    @property
-    def high(self) -> np.ndarray:
-        """Upper corner."""
-        return self.domain.centre + self.domain.half
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns."""
-        return self.domain.n_columns
 
 
 def affordable_features(epsilon: float, cap: int) -> int:
@@ -73,11 +48,11 @@ def ladder(around: Surroundings) -> np.ndarray:
     return fractions[:, None] * common * around.scales
 
 
-def check_bandwidth(bandwidth: Any, *, words: tuple[str, ...] = (LADDER, PRIVATE)) -> None:
+def check_bandwidth(bandwidth: Any) -> None:
     """Refuse a bandwidth that is neither a word nor a positive number (or one per column)."""
     if isinstance(bandwidth, str):
-        if bandwidth not in words:
-            raise PrivacyError(f"bandwidth={bandwidth!r} is neither a number nor one of {', '.join(map(repr, words))}")
+        if bandwidth not in (LADDER, PRIVATE):
+            raise PrivacyError(f"bandwidth={bandwidth!r} is neither a number nor one of {LADDER!r}, {PRIVATE!r}")
         return
     try:
         numbers = np.asarray(bandwidth, dtype=np.float64)

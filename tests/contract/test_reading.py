@@ -270,10 +270,15 @@ def in_parts(folder, table, chance):
 
 
 def changed_value(records, chance):
-    """Return the records with one value replaced, as columns."""
+    """Return the records with one value replaced, or one record moved, as columns."""
     at, column = chance.choice([0, 0, chance.randrange(RECORDS)]), chance.choice([0, 2, 3, 3])
     columns = {name: [row[j] for row in records] for j, name in enumerate(COLUMNS)}
-    columns[COLUMNS[column]][at] = chance.choice(ODD_VALUES)
+    if chance.random() < 0.1:  # another place
+        to = chance.randrange(RECORDS)
+        for values in columns.values():
+            values.insert(to, values.pop(at))
+    else:
+        columns[COLUMNS[column]][at] = chance.choice(ODD_VALUES)
     return columns
 
 
@@ -308,8 +313,9 @@ def worst(kind, folder, tries):
         which = chance.randrange(len(settings))
         try:
             if kind == "csv":
-                at = chance.randrange(RECORDS)
-                X = in_csv(folder, [*lines[:at], odd_line(lines[at], chance), *lines[at + 1 :]])
+                others, at = lines.copy(), chance.randrange(RECORDS)
+                others.insert(chance.choice([at, at, at, chance.randrange(RECORDS)]), odd_line(others.pop(at), chance))
+                X = in_csv(folder, others)
             else:
                 X = MAKERS[kind](folder, changed_value(records, chance), chance)
             found = _total_of(X, settings[which], kind)

@@ -13,6 +13,7 @@ cell's own ellipsoid. Schedules depend on released values, k, the bounds and the
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -83,6 +84,7 @@ class KMeans(PrivateCenters):
     n_clusters: int | None = 8
 
     _may_choose = True
+    _published: ClassVar = {**PrivateCenters._published, "n_clusters_confidence_": ""}
 
     def _asks_for(self, n_columns: int, k: int | None, shares: KMeansShares = SHARES) -> list[Ask]:
         tree = rotated_tree_asks(n_columns, k or GUESS, (shares.root, shares.axes, shares.tails, shares.tree))

@@ -9,7 +9,6 @@ import numpy as np
 
 from knoll.privacy import Budget, Relation
 from knoll.privacy.errors import PrivacyError
-from knoll.privacy.noise import standard_deviation
 from knoll.queries import Box, CellMoments, Nearest
 
 
@@ -80,7 +79,7 @@ def plan(rows: int, dims: int, k: int, epsilon: float = 1.0, delta: float = 1e-6
     box = Box((-1.0,) * dims, (1.0,) * dims)
     query = CellMoments(Nearest(np.zeros((min(k, 2), dims)), box))
     sensitivity = cap * query.sensitivity(Relation.parse(relation), budget.norm)
-    noise = standard_deviation(budget.law, sensitivity / budget.ratio(1 / steps))
+    noise = budget.law.standard_deviation(sensitivity / budget.ratio(1 / steps))
     unit = noise * query.step / query.weights
     typical = 0.5  # a centre half-way out
     center = float(np.hypot(unit[1], typical * unit[0])) / (rows / k) / 2

@@ -20,7 +20,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from knoll.privacy.entropy import keyed_words
-from knoll.privacy.noise import Law, NoiseSource, WordNoise, noise_source
+from knoll.privacy.laws import Law
+from knoll.privacy.sources import NoiseSource, WordNoise, noise_source
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from knoll.audit import audit, audit_release, hurtful_pairs
-from knoll.privacy.noise import WordNoise
+from knoll.privacy.sources import WordNoise
 from knoll.queries import Count
 from tests.audit.controls import CONTROLS, EPSILON
 

@@ -20,7 +20,7 @@ import knoll
 from knoll.cli.main import app
 from knoll.engines import ArrayEngine
 from knoll.privacy import Budget, CapExceededError, Curator, FileLedger, LedgerError
-from knoll.privacy.noise import WordNoise, noise_source
+from knoll.privacy.sources import WordNoise, noise_source
 from knoll.queries import Box, CellMoments, Count, Nearest
 
 FORK = multiprocessing.get_context("fork")

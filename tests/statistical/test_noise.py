@@ -9,6 +9,8 @@ from scipy import stats
 
 from knoll.privacy import noise
 from knoll.privacy.entropy import keyed_words, secure_words
+from knoll.privacy.laws import GAUSSIAN, LAPLACE, law_named
+from knoll.privacy.sources import WordNoise
 from tests.statistical.rates import FALSE_ALARM, POWER
 
 DRAWS = 400_000
@@ -95,7 +97,7 @@ def test_mass_of_the_tail_to_twelve_digits(fine):
 
 def test_coordinates_are_independent():
     """Noise of one release: no two coordinates share a draw."""
-    noisy = noise.WordNoise().perturb(np.zeros((1000, 200), dtype=np.int64), "gaussian", 1e6)
+    noisy = WordNoise().perturb(np.zeros((1000, 200), dtype=np.int64), GAUSSIAN, 1e6)
     assert len(np.unique(noisy)) > 0.9 * noisy.size
     correlation = np.corrcoef(noisy.T)[np.triu_indices(200, 1)]
     assert np.abs(correlation).max() < 0.19  # six standard errors, over 19,900 pairs
@@ -105,7 +107,7 @@ def test_coordinates_are_independent():
 def test_zero_totals_get_noise_like_all_others(name):
     total = np.zeros(DRAWS, dtype=np.int64)
     total[::2] = 10**12
-    noisy = noise.WordNoise().perturb(total, name, 1000.0)
+    noisy = WordNoise().perturb(total, law_named(name), 1000.0)
     for part in (noisy[1::2], noisy[::2] - 10**12):
         assert p_value(part, 1000.0, LAWS[name][1]) > FALSE_ALARM
 
@@ -177,12 +179,12 @@ def test_every_layer_accepts_with_probability_above_the_stated_floor():
 
 
 def test_charge_covers_what_the_proof_adds_up():
-    epsilon, delta = noise.charge("gaussian", 1, 1.0)
-    assert epsilon >= 2 * (13.0**2 / 2 * 2.0**-50 + 2.0**-46 + 2.0**-48)
+    charge = GAUSSIAN.charge(1, 1.0)
+    assert charge.epsilon >= 2 * (13.0**2 / 2 * 2.0**-50 + 2.0**-46 + 2.0**-48)
     beyond = 2.0**-104
-    assert float(mpmath.erfc(12 / mpmath.sqrt(2))) < beyond < delta
-    assert noise.charge("laplace", 1, 1.0)[1] == 0.0
-    assert noise.charge("gaussian", 10, 1.0)[0] == pytest.approx(10 * epsilon)
+    assert float(mpmath.erfc(12 / mpmath.sqrt(2))) < beyond < charge.delta
+    assert LAPLACE.charge(1, 1.0).delta == 0.0
+    assert GAUSSIAN.charge(10, 1.0).epsilon == pytest.approx(10 * charge.epsilon)
 
 
 def test_scales_out_of_range_are_refused():

@@ -40,7 +40,7 @@ def test_shares_compose_exactly():
     budget = Budget(1.0, 1e-6)
     parts = [0.5, 0.3, 0.1, 0.06, 0.04]
     total = sum((budget.cost(share) for share in parts), Cost())
-    assert total.mu_squared == pytest.approx(budget.mu**2, rel=1e-14)
+    assert total.mu_squared == pytest.approx(budget.ratio(1.0) ** 2, rel=1e-14)
     assert total.epsilon_at(1e-6) == pytest.approx(1.0 * (1 - RESERVE), rel=1e-6)
 
 

@@ -14,7 +14,8 @@ import pytest
 
 from knoll.local import Noisy, SquareWave, Unary, Waves, client_from_dict, clients
 from knoll.local.law import best_reach, check_ratio, exp_below
-from knoll.privacy import DataError, PrivacyError, entropy
+from knoll.privacy import Cost, DataError, PrivacyError, entropy
+from knoll.privacy.laws import Gaussian
 from tests.contract.channels import respects_its_epsilon
 
 WAVE = SquareWave(1.0, 0.0, (0.0,), (10.0,), 8, 2)
@@ -126,7 +127,7 @@ def test_a_noisy_record_from_a_document_pays_for_its_sampler(monkeypatch):
     """If the noise's own precision exceeds the budget, nobody may build that."""
     document = {"client": "noisy record", "epsilon": 1e-6, "delta": 1e-6, "lower": [0.0], "upper": [1.0]}
     assert client_from_dict(document).cost.epsilon_at(1e-6) <= 1e-6
-    monkeypatch.setattr("knoll.local.clients.charge", lambda law, touched, ratio: (1e-6 * touched, 0.0))
+    monkeypatch.setattr(Gaussian, "charge", lambda law, touched, ratio: Cost(epsilon=1e-6 * touched))
     with pytest.raises(DataError, match="too small for the precision"):
         client_from_dict(document)
     with pytest.raises(PrivacyError, match="too small for the precision"):

@@ -16,8 +16,8 @@ from knoll.privacy import (
     Relation,
     User,
 )
-from knoll.privacy.noise import noise_source
 from knoll.privacy.released import recheck
+from knoll.privacy.sources import noise_source
 from knoll.queries import Box, CellMoments, Count, Nearest
 from knoll.testing import recorded_noise, zero_noise
 
@@ -47,7 +47,7 @@ def test_stderr_is_that_of_the_noise(delta):
 def test_noise_is_calibrated_to_share_and_sensitivity():
     whole, quarter = (curator().release(Count(), share) for share in (1.0, 0.25))
     assert float(quarter.stderr) == pytest.approx(2 * float(whole.stderr), rel=1e-3)
-    assert float(whole.stderr) == pytest.approx(1 / Budget(1.0, 1e-6).mu, rel=1e-3)
+    assert float(whole.stderr) == pytest.approx(1 / Budget(1.0, 1e-6).ratio(1.0), rel=1e-3)
 
 
 def test_shares_beyond_the_budget_are_refused():

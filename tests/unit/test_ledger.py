@@ -12,7 +12,7 @@ import pytest
 
 import knoll
 from knoll.privacy import Budget, CapExceededError, FileLedger, LedgerError, LedgerWarning
-from knoll.privacy.noise import noise_source
+from knoll.privacy.sources import noise_source
 
 FORK = multiprocessing.get_context("fork")
 X = np.random.default_rng(0).uniform(size=(200, 2))
@@ -39,7 +39,7 @@ def test_fits_compose_into_one_figure(tmp_path):
     spend = FileLedger(path).spend("d")
     assert spend.releases == 12
     assert spend.private
-    single = Budget(0.5, 1e-6).mu
+    single = Budget(0.5, 1e-6).ratio(1.0)
     assert spend.cost.mu_squared == pytest.approx(4 * single**2, rel=1e-12)
     assert 0.9 < spend.epsilon < 1.2  # far less than 4 x 0.5: Gaussian releases compose by squares
 

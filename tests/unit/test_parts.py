@@ -6,8 +6,8 @@ import pytest
 from knoll.engines import ArrayEngine
 from knoll.engines.ids import ids_of
 from knoll.privacy import Budget, BudgetExceededError, Curator, MemoryLedger, PrivacyError, Relation, User
-from knoll.privacy.noise import noise_source
 from knoll.privacy.parts import InPart, part_of
+from knoll.privacy.sources import noise_source
 from knoll.queries import Box, CellMoments, Count, KernelSteps, Nearest
 from knoll.testing import zero_noise
 

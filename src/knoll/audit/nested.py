@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.base import clone
 
 from knoll.audit.evidence import Guarantee
-from knoll.privacy.errors import PrivacyError
+from knoll.privacy import Budget, PrivacyError
 from knoll.queries import Ball, Box, domain_from
 
 _SAME = {"n_jobs": None, "ledger": None, "error_score": "raise"}
@@ -51,7 +51,7 @@ def declared_by(mechanism: Any, epsilon: float | None, delta: float | None, gaus
         what = "estimator" if estimator else "callable"
         raise PrivacyError(f"say which epsilon the {what} declares: audit(..., epsilon=1.0)")
     if gaussian is None:
-        gaussian = (estimator or getattr(mechanism, "gaussian", False)) and delta > 0
+        gaussian = (estimator or getattr(mechanism, "gaussian", False)) and Budget(epsilon, delta).law.gdp
     return Guarantee(float(epsilon), float(delta), "gaussian" if gaussian else "approximate")
 
 

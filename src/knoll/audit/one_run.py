@@ -22,7 +22,6 @@ from knoll.audit.nested import declared_by, repeatable, setting
 from knoll.audit.published import numbers_of
 from knoll.audit.runs import run
 from knoll.privacy.errors import PrivacyError
-from knoll.privacy.noise import standard_deviation
 from knoll.testing import Transcript, recorded_noise, replayed_noise
 
 GUESSED = (0.05, 0.2, 0.5)
@@ -125,7 +124,7 @@ def audit_one_run(
 
 def _estimate(mechanism: Any, transcript: Transcript, rows: np.ndarray, canaries: np.ndarray) -> np.ndarray:
     """Linear estimate of every coin from the answers."""
-    noise = [standard_deviation(law, scale) for law, scale in zip(transcript.laws, transcript.scales, strict=True)]
+    noise = [law.standard_deviation(scale) for law, scale in zip(transcript.laws, transcript.scales, strict=True)]
 
     def added(data: np.ndarray) -> np.ndarray:
         with replayed_noise(transcript) as seen:

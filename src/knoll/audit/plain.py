@@ -1,5 +1,6 @@
 """A single release, audited in the white box with its noise drawn many times at once."""
 
+import math
 import time
 
 import numpy as np
@@ -10,9 +11,10 @@ from knoll.audit.evidence import Guarantee
 from knoll.audit.pairs import Pair
 from knoll.audit.verdict import Audit
 from knoll.engines import ArrayEngine
-from knoll.privacy import Budget, Curator, Relation
+from knoll.privacy import Budget, Curator, Relation, epsilon_for
 from knoll.privacy.asked import Answerable
-from knoll.privacy.noise import Law, NoiseSource, WordNoise, noise_source
+from knoll.privacy.laws import Law
+from knoll.privacy.sources import NoiseSource, WordNoise, noise_source
 
 
 class _Many:
@@ -67,8 +69,9 @@ def audit_release(
     True
     """
     started = time.monotonic()
-    guarantee = Guarantee(epsilon, delta, "gaussian" if delta > 0 else "approximate")
-    sides = [_draw(query, rows, epsilon, delta, relation, runs // 2, source) for rows in (pair.without, pair.present)]
+    budget = Budget(epsilon, delta)
+    guarantee = Guarantee(epsilon, delta, "gaussian" if budget.law.gdp else "approximate")
+    sides = [_draw(query, rows, budget, relation, runs // 2, source) for rows in (pair.without, pair.present)]
     without, present = sides
     ratios = tuple(_ratio(side, without.exact, present.exact) for side in sides)
     cut = round(TRAINING * len(ratios[0]))
@@ -78,19 +81,19 @@ def audit_release(
     size = len(fresh[0]) + len(fresh[1])
     attack = Attack(pair.name, "white", rule.name, size, fp, fn, strength, guarantee.epsilon_of(strength))
     moved = ((present.exact - without.exact) / without.scale).astype(np.float64)
-    used = guarantee.epsilon_of(float(np.linalg.norm(moved.ravel(), 2 if delta > 0 else 1)))
+    cost = budget.law.cost(float(np.linalg.norm(moved.ravel(), budget.norm)))
+    used = cost.epsilon + epsilon_for(math.sqrt(cost.mu_squared), delta)
     seconds = time.monotonic() - started
     return Audit(query.name, guarantee, confidence, (attack,), {pair.name: used}, (), {pair.name: fresh}, runs, seconds)
 
 
 def _draw(
-    query: Answerable, rows: np.ndarray, epsilon: float, delta: float, relation: str, size: int,
-    source: NoiseSource | None,
-) -> _Many:  # fmt: skip
+    query: Answerable, rows: np.ndarray, budget: Budget, relation: str, size: int, source: NoiseSource | None
+) -> _Many:
     many = _Many(WordNoise() if source is None else source, size)
     token = noise_source.set(many)
     try:
-        Curator(ArrayEngine(rows), Budget(epsilon, delta), relation=Relation.parse(relation)).release(query, 1.0)
+        Curator(ArrayEngine(rows), budget, relation=Relation.parse(relation)).release(query, 1.0)
     finally:
         noise_source.reset(token)
     return many
@@ -99,7 +102,5 @@ def _draw(
 def _ratio(side: _Many, without: np.ndarray, present: np.ndarray) -> np.ndarray:
     """Log likelihood ratio (present : without) of every draw."""
     last = tuple(range(1, side.noisy.ndim))
-    absent, there = ((side.noisy - exact) / side.scale for exact in (without, present))
-    if side.law == "gaussian":
-        return np.sum(absent**2 - there**2, axis=last) / 2
-    return np.sum(np.abs(absent) - np.abs(there), axis=last)
+    absent, there = (side.law.log_density((side.noisy - exact) / side.scale) for exact in (without, present))
+    return np.sum(there - absent, axis=last)

@@ -13,7 +13,7 @@ import numpy as np
 
 import knoll
 from knoll.audit.pairs import Pair
-from knoll.privacy.errors import PrivacyError
+from knoll.privacy import Budget, PrivacyError
 from knoll.queries import Box
 
 
@@ -56,7 +56,7 @@ class LocalReports:
         model = knoll.LocalGaussianMixture(mechanism=mechanism, epsilon=epsilon, delta=delta, bounds=bounds)
         self.client = model.client()
         self.epsilon, self.delta = self.client.epsilon, self.client.delta
-        self.gaussian = self.delta > 0
+        self.gaussian = Budget(self.epsilon, self.delta).law.gdp
         ends = {"opposite corners": (-1.0, 1.0), "far outside": (-1e9, 1e9), "next to each other": (0.0, 0.07)}
         self.pairs = [
             Pair(name, np.full((1, columns), one), np.full((1, columns), other), np.full(columns, min(other, 1.0)))

@@ -24,6 +24,7 @@ from sklearn.base import clone
 
 from knoll.audit.pairs import Pair
 from knoll.audit.published import numbers_of, shown_by, unlike, without_clock
+from knoll.privacy import Cost
 from knoll.testing import Transcript, recorded_noise, replayed_noise
 
 Mechanism = Callable[[np.ndarray], Any]
@@ -56,8 +57,8 @@ def look(mechanism: Any, pair: Pair, *, present: bool, closely: bool = True) -> 
         return Run(published, 0.0, 0.0, 0.0)
     with replayed_noise(first) as second:
         leaks = _compared(mechanism, there, pair, closely, shown, first, second)
-    ratio, mu_squared, epsilon = likelihood_ratio(first, second)
-    return Run(published, -ratio if present else ratio, mu_squared, epsilon, len(first.noisy), leaks)
+    ratio, cost = likelihood_ratio(first, second)
+    return Run(published, -ratio if present else ratio, cost.mu_squared, cost.epsilon, len(first.noisy), leaks)
 
 
 def run(mechanism: Any, rows: np.ndarray) -> Any:
@@ -80,12 +81,12 @@ def _compared(
     return tuple(f"{what} differs on the neighbour, {SAME}" for what in unlike(shown, again))
 
 
-def likelihood_ratio(transcript: Transcript, other: Transcript) -> tuple[float, float, float]:
-    """Return the log likelihood ratio (other : own) of recorded answers, and the cost: Gaussian mu^2, pure epsilon.
+def likelihood_ratio(transcript: Transcript, other: Transcript) -> tuple[float, Cost]:
+    """Return the log likelihood ratio (other : own) of recorded answers, and what they cost.
 
     A replay that went another way counts up to there: the first answers alone cost no more than all of them.
     """
-    ratio = mu_squared = epsilon = 0.0
+    ratio, cost = 0.0, Cost()
     own_laws, other_laws = (zip(each.laws, each.scales, strict=True) for each in (transcript, other))
     for own, exact, noisy, (law, scale), theirs in zip(
         transcript.exact, other.exact, transcript.noisy, own_laws, other_laws, strict=False
@@ -94,10 +95,6 @@ def likelihood_ratio(transcript: Transcript, other: Transcript) -> tuple[float, 
             break
         noise = (noisy - own) / scale
         moved = (exact - own) / scale
-        if law == "gaussian":
-            ratio += float(np.sum(moved * noise) - np.sum(moved**2) / 2)
-            mu_squared += float(np.sum(moved**2))
-        else:
-            ratio += float(np.sum(np.abs(noise) - np.abs(noise - moved)))
-            epsilon += float(np.sum(np.abs(moved)))
-    return ratio, mu_squared, epsilon
+        ratio += float(np.sum(law.log_density(noise - moved) - law.log_density(noise)))
+        cost += law.cost(float(np.linalg.norm(moved.ravel(), law.norm)))
+    return ratio, cost

@@ -140,8 +140,8 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
         asks = moments_asks(self.n_features_in_, len(self.cluster_centers_), covariance_type)
         with open_curator(again, X, public=("the parameters", "the centres"), asks=asks) as room:
             form = Form.of(covariance_type, floor, room.domain, self.scales_)
-            norm = 2 if again.delta > 0 else 1
-            belief = moments_of_cells(room.curator, 1.0, room.domain, self.cluster_centers_, form, norm)
+            curator = room.curator
+            belief = moments_of_cells(curator, 1.0, room.domain, self.cluster_centers_, form, curator.norm)
             self.mixture_privacy_ = room.statement()
         return belief.mixture
 

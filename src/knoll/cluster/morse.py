@@ -184,8 +184,8 @@ class MorseClustering(PrivateCenters):
         with room.curator.keeping(DENSITY_SHARE * room.curator.share_left):
             means = base._search(room, k, rng)
         form = Form.of("full" if room.domain.n_columns <= MOST_FULL else "diag", FLOOR, room.domain, room.scales)
-        norm = 2 if self.delta > 0 else 1
-        belief = density_from_cells(room.curator, room.curator.share_left, room.domain, means.centres, form, norm)
+        curator = room.curator
+        belief = density_from_cells(curator, curator.share_left, room.domain, means.centres, form, curator.norm)
         return Subclusters.of_belief(belief).steadied(floor)
 
     def _describe(self, cells: Subclusters, found: Landscape, clusters: np.ndarray) -> CellMeans:

@@ -14,12 +14,12 @@ from knoll.local.fields import MOST_BINS, whole
 from knoll.local.law import best_reach, check_ratio, uniform_below
 from knoll.privacy import Budget, Cost, DataError, PrivacyError
 from knoll.privacy.entropy import secure_words
-from knoll.privacy.noise import MAX_SCALE, WordNoise, charge, standard_deviation
+from knoll.privacy.noise import MAX_SCALE
+from knoll.privacy.sources import WordNoise
 from knoll.queries.query import UNIT
 
 _MARGIN = 2.0**-40  # relative, on probabilities: more than all roundings of their computation
 _WORDS = 2**22  # random words drawn at a time
-FAR = 12.0  # noise standard deviations beyond which no honest report lies
 
 
 class _OneColumn(Client):
@@ -177,25 +177,23 @@ class Noisy(Client):
 
     @property
     def _apart(self) -> float:
-        d = len(self.lower)
-        return 2.0 * UNIT * (d**0.5 if self.delta > 0 else d) * (1 + 2.0**-40)
+        return 2.0 * UNIT * len(self.lower) ** (1 / self.budget.norm) * (1 + 2.0**-40)
 
     @property
     def stderr(self) -> np.ndarray:
         """Standard deviation of the noise of each column, in its units."""
-        return standard_deviation(self.budget.law, self.scale) * self.box.steps
+        return self.budget.law.standard_deviation(self.scale) * self.box.steps
 
     @property
     def cost(self) -> Cost:
         """Gaussian or pure cost of one report, the sampler's charge included."""
-        ratio = self._apart / self.scale
-        epsilon, delta = charge(self.budget.law, 2 * len(self.lower), ratio)
-        return Cost(ratio**2, epsilon, delta) if self.delta > 0 else Cost(0.0, ratio + epsilon, 0.0)
+        law, ratio = self.budget.law, self._apart / self.scale
+        return law.cost(ratio) + law.charge(2 * len(self.lower), ratio)
 
     @property
     def limit(self) -> float:
         """Grid units beyond which no honest report lies."""
-        return UNIT + FAR * (1.0 if self.delta > 0 else 3.0) * self.scale
+        return UNIT + self.budget.law.far * self.scale
 
     def _check_law(self) -> None:
         if self.scale > MAX_SCALE:

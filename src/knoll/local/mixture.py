@@ -231,7 +231,7 @@ def _statement(client: Client) -> Privacy:
         query=f"report by {client.kind}",
         shape=(len(client.lower),),
         share=1.0,
-        law=client.kind if not isinstance(client, Noisy) else client.budget.law,
+        law=client.kind if not isinstance(client, Noisy) else client.budget.law.name,
         sensitivity=1.0,
         scale=1.0 / max(cost.epsilon, 1e-300) if not isinstance(client, Noisy) else client.scale / client._apart,
         cost=cost,

@@ -102,7 +102,7 @@ class GaussianMixture(PrivateMixture, PrivateFit):
         one_vote = n_columns == 1 and self.preset == "default" and self.delta > 0
         return (
             Budget(self.epsilon, 0.0)
-            if one_vote and 2**0.5 * budget.mu < (1 - ROOT_SHARE) ** 0.5 * self.epsilon
+            if one_vote and 2**0.5 * budget.ratio(1.0) < (1 - ROOT_SHARE) ** 0.5 * self.epsilon
             else budget
         )
 
@@ -135,7 +135,7 @@ class GaussianMixture(PrivateMixture, PrivateFit):
             Belief.start(start.mixture, start.total),
             form,
             soft=True,
-            norm=2 if self.delta > 0 else 1,
+            norm=room.curator.norm,
         )
         self._publish_belief(belief)
 
@@ -147,8 +147,7 @@ class GaussianMixture(PrivateMixture, PrivateFit):
         for _ in range(PAPER_STEPS):
             released = curator.release(CellMoments(Nearest(centres, domain, scales)), share / PAPER_STEPS)
             centres = cell_means(released, domain.centre, domain, otherwise=centres).centres
-        norm = 2 if self.delta > 0 else 1
-        self._publish_belief(moments_of_cells(curator, curator.share_left, domain, centres, form, norm))
+        self._publish_belief(moments_of_cells(curator, curator.share_left, domain, centres, form, curator.norm))
 
     def _search_histogram(self, room: Room, k: int | None, rng: np.random.RandomState, form: Form) -> None:
         histogram = release_histogram(room, k)

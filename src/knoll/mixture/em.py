@@ -75,7 +75,7 @@ class EMSteps(PrivateMixture, PrivateFit):
             Belief.start(start.mixture, start.total),
             form,
             soft=self._soft,
-            norm=2 if self.delta > 0 else 1,
+            norm=curator.norm,
         )
         self._publish_belief(belief)
 

@@ -150,7 +150,7 @@ class ModeClustering(PrivateCenters):
             self.local_modes_, self.local_groups_ = means.centres, np.arange(len(means.centres), dtype=np.float64)
             return means
         counted = room.curator.release(Count(), COUNT_SHARE * room.curator.share_left)
-        noise = float(counted.stderr.item()) * (COUNT_SHARE**0.5 if self.delta > 0 else COUNT_SHARE)
+        noise = float(counted.stderr.item()) * counted.law.ratio(1.0, COUNT_SHARE)
         clear = float(counted.value.item()) / noise / k / float(effective(room.domain.half / room.scales)) ** 0.5
         local = k * int(np.clip(round(clear / PER_LOCAL), 1, MOST_LOCAL))
         means = search._search(room, local, rng, FAINT_SHARES if clear < FAINT else SHARES)

@@ -1,7 +1,7 @@
 """The budget of one fit, and named shares of it.
 
 A fraction `RESERVE` of epsilon and delta is kept back to pay for the distance between the noise that is drawn and the
-ideal (see `noise.charge`); the rest is calibrated exactly. Below epsilon = 0.01 the reserve of epsilon shrinks no
+ideal (see `Law.charge`); the rest is calibrated exactly. Below epsilon = 0.01 the reserve of epsilon shrinks no
 further, up to a sixteenth of it: the distance does not shrink either, and less would pay for too few values. A share s
 of a Gaussian budget mu is a release at mu sqrt(s), so shares that sum to one compose to mu exactly; a share of a pure
 budget is s epsilon.
@@ -11,9 +11,9 @@ import math
 from dataclasses import dataclass, fields
 from functools import cached_property
 
-from knoll.privacy.accounting import RESERVE, Cost, mu_for
+from knoll.privacy.accounting import RESERVE, Cost
 from knoll.privacy.errors import PrivacyError
-from knoll.privacy.noise import Law
+from knoll.privacy.laws import GAUSSIAN, LAPLACE, Law
 
 MIN_EPSILON, MAX_EPSILON = 1e-6, 100.0
 MAX_DELTA, MIN_DELTA = 0.1, 1e-24
@@ -25,7 +25,7 @@ class Budget:
     """A declared (epsilon, delta). Gaussian noise for delta > 0, Laplace noise for delta = 0.
 
     >>> Budget(1.0, 0.0).law, Budget(1.0, 1e-6).law
-    ('laplace', 'gaussian')
+    (laplace, gaussian)
     """
 
     epsilon: float
@@ -56,12 +56,12 @@ class Budget:
     @property
     def law(self) -> Law:
         """The noise that this budget buys."""
-        return "gaussian" if self.delta > 0 else "laplace"
+        return GAUSSIAN if self.delta > 0 else LAPLACE
 
     @property
     def norm(self) -> int:
-        """The norm in which this noise needs sensitivities: 2 for Gaussian, 1 for Laplace."""
-        return 2 if self.delta > 0 else 1
+        """The norm in which this noise needs sensitivities."""
+        return self.law.norm
 
     @property
     def reserve(self) -> float:
@@ -69,18 +69,17 @@ class Budget:
         return min(RESERVE * max(1.0, _ORDINARY / self.epsilon), _MOST_RESERVE)
 
     @cached_property
-    def mu(self) -> float:
-        """Gaussian-DP parameter of the whole budget (0 for a pure one)."""
-        return mu_for(self.epsilon * (1 - self.reserve), self.delta * (1 - RESERVE)) if self.delta > 0 else 0.0
+    def _whole(self) -> float:
+        """The ratio of the whole budget, less what is kept back."""
+        return self.law.whole(self.epsilon * (1 - self.reserve), self.delta * (1 - RESERVE))
 
     def ratio(self, share: float) -> float:
         """Return the sensitivity, in units of the noise scale, that a share of the budget pays for."""
-        return self.mu * math.sqrt(share) if self.delta > 0 else self.epsilon * (1 - self.reserve) * share
+        return self.law.ratio(self._whole, share)
 
     def cost(self, share: float) -> Cost:
         """Return the composable cost of a share, the sampler's charge aside."""
-        ratio = self.ratio(share)
-        return Cost(mu_squared=ratio**2) if self.delta > 0 else Cost(epsilon=ratio)
+        return self.law.cost(self.ratio(share))
 
     def __str__(self) -> str:
         return f"epsilon = {self.epsilon:g}, delta = {self.delta:g}"

@@ -35,10 +35,11 @@ from knoll.privacy.asked import Answerable, Ask, Floats, Integers, Rows, check_q
 from knoll.privacy.budget import Budget
 from knoll.privacy.errors import BudgetExceededError, PrivacyError
 from knoll.privacy.ledger import UNNAMED, Ledger, MemoryLedger, line_now
-from knoll.privacy.noise import MAX_SCALE, NoiseSource, charge, noise_source, standard_deviation
+from knoll.privacy.noise import MAX_SCALE
 from knoll.privacy.parts import Parts
 from knoll.privacy.relation import Record, Relation, Unit
 from knoll.privacy.released import Entry, Privacy, Released, compose, recheck
+from knoll.privacy.sources import NoiseSource, noise_source
 
 _ROUNDING = 1e-9  # on a sum of shares: ten times 0.1 is not quite one
 
@@ -93,6 +94,11 @@ class Curator:
         return max(0.0, 1.0 - self._kept - math.fsum(entry.share for entry in self._granted))
 
     @property
+    def norm(self) -> int:
+        """The norm in which the noise needs sensitivities."""
+        return self._budget.norm
+
+    @property
     def _granted(self) -> tuple[Entry, ...]:
         return (*self._entries, *self._pending)
 
@@ -120,7 +126,7 @@ class Curator:
         if self._fit is None:
             charge = self._foreseen_charge()
             self._check_foreseen_scales()
-            whole = Cost(self._budget.ratio(1.0 + _ROUNDING) ** 2) if self._budget.delta else self._budget.cost(1.0)
+            whole = self._budget.cost(1.0 + _ROUNDING)
             if (whole + charge).epsilon_at(self._budget.delta) > self._budget.epsilon:
                 raise PrivacyError(self._too_small)
             who = str(self._relation), str(self._unit)
@@ -129,9 +135,9 @@ class Curator:
 
     def _foreseen_charge(self) -> Cost:
         """What the finite precision of the noise costs for all that the fit may ask; see `_calibrated`."""
-        ratio = self._budget.ratio(1.0)
-        charges = [charge(self._budget.law, self._moved(ask.touched, ask.size), ratio) for ask in self._asks]
-        return sum((Cost(0.0, a.times * e, a.times * d) for a, (e, d) in zip(self._asks, charges, strict=True)), Cost())
+        law, ratio = self._budget.law, self._budget.ratio(1.0)
+        each = [(ask.times, law.charge(self._moved(ask.touched, ask.size), ratio)) for ask in self._asks]
+        return sum((Cost(0.0, times * one.epsilon, times * one.delta) for times, one in each), Cost())
 
     def _check_foreseen_scales(self) -> None:
         """Refuse a fit that would come to a release with more noise than sums hold; two contributions differ by 2."""
@@ -228,17 +234,16 @@ class Curator:
 
     def _noisy(self, query: Answerable, total: Integers, entry: Entry, source: NoiseSource) -> Released:
         """Draw noise and hand out the value. The spend is recorded by now."""
-        noisy = source.perturb(total * query.weights, self._budget.law, entry.scale)
+        law = self._budget.law
+        noisy = source.perturb(total * query.weights, law, entry.scale)
         unit = np.broadcast_to(query.step / query.weights, query.shape)
-        spread = standard_deviation(self._budget.law, entry.scale)
-        return Released(np.asarray(noisy * unit), np.asarray(spread * unit), query.name, entry.share, self._budget.law)
+        spread = law.standard_deviation(entry.scale)
+        return Released(np.asarray(noisy * unit), np.asarray(spread * unit), query.name, entry.share, law)
 
     def stderr(self, query: Answerable, share: float) -> Floats:
         """Return the standard error that a release would have. Looks at no record and spends nothing."""
-        scale = self._scale(query, share)[1]
-        return np.asarray(
-            standard_deviation(self._budget.law, scale) * np.broadcast_to(query.step / query.weights, query.shape)
-        )
+        spread = self._budget.law.standard_deviation(self._scale(query, share)[1])
+        return np.asarray(spread * np.broadcast_to(query.step / query.weights, query.shape))
 
     def _scale(self, query: Answerable, share: float) -> tuple[float, float]:
         """Return a query's sensitivity, in grid units, and the noise scale that a share of the budget buys for it."""
@@ -276,19 +281,18 @@ class Curator:
 
     def _calibrated(self, query: Answerable, share: float, source: NoiseSource, parts: int) -> Entry:
         """Return the entry of a release of one query, or of one by each part; the noise is charged for every part."""
-        budget = self._budget
+        law = self._budget.law
         sensitivity, scale = self._scale(query, share)
         self._check_scale(repr(query.name), scale)
         if self._rows.row_limit > 2**62 // query.largest:
             raise PrivacyError(f"{query.name!r} cannot sum more than {2**62 // query.largest} rows without overflow")
         ratio = sensitivity / scale
-        epsilon, delta = charge(budget.law, parts * self._moved(query.touched, math.prod(query.shape)), ratio)
-        cost = Cost(ratio**2, epsilon, delta) if budget.law == "gaussian" else Cost(0.0, ratio + epsilon, 0.0)
+        cost = law.cost(ratio) + law.charge(parts * self._moved(query.touched, math.prod(query.shape)), ratio)
         return Entry(
             query=query.name,
             shape=query.shape,
             share=share,
-            law=budget.law,
+            law=law.name,
             sensitivity=sensitivity,
             scale=scale,
             cost=cost,

@@ -36,21 +36,18 @@ Laplace: one pass through the table errs by less than 2^-45 and two points a sen
 passes apart, so the ratio differs by less than exp((8 + r) 2^-44), at every integer: pure differential privacy
 stays pure.
 
-`charge` returns these figures; the budget keeps a reserve for them and the curator spends from it.
+`Law.charge` (laws.py) returns these figures; the budget keeps a reserve for them and the curator spends from it.
 """
 
 import math
 from collections.abc import Callable, Iterator
-from contextvars import ContextVar
 from functools import lru_cache
-from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from knoll.privacy.entropy import Words, WordSource, secure_words
 
-Law = Literal["gaussian", "laplace"]
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Accepted = npt.NDArray[np.bool_]
@@ -86,45 +83,6 @@ def laplace(scale: float, size: int, words: WordSource = secure_words) -> Intege
     """Draw `size` independent copies of a rounded Laplace variable with density exp(-|x| / scale)."""
     shift, fine = _fine_scale(scale)
     return _rounded(_exponential(fine, size, words), shift, size)
-
-
-def charge(law: Law, touched: int, ratio: float) -> tuple[float, float]:
-    """Price, as (epsilon, delta), of drawing `law` as we do instead of ideally; see the module's proof."""
-    if law == "gaussian":
-        return touched * (12.0 + ratio) ** 2 * 2.0**-49, touched * 2.0**-103
-    return touched * (8.0 + ratio) * 2.0**-44, 0.0
-
-
-def standard_deviation(law: Law, scale: float) -> float:
-    """Return the standard deviation of the rounded law (the rounding adds at most 1/12 to the variance)."""
-    variance = scale**2 if law == "gaussian" else 2.0 * scale**2
-    return math.sqrt(variance + 1.0 / 12.0)
-
-
-class NoiseSource(Protocol):
-    """What turns an exact total into a noisy one. Only the default is private."""
-
-    private: bool
-    label: str
-
-    def perturb(self, total: Integers, law: Law, scale: float) -> Integers:
-        """Return the total with fresh integer noise added (modulo 2^64, which is post-processing)."""
-        ...
-
-
-class WordNoise:
-    """Noise drawn from a stream of words; the default source, with words from the operating system."""
-
-    def __init__(self, words: WordSource = secure_words, *, private: bool = True, label: str = "secure noise"):
-        self.words, self.private, self.label = words, private, label
-
-    def perturb(self, total: Integers, law: Law, scale: float) -> Integers:
-        """Return the total plus integer noise of this law and scale."""
-        draw = gaussian if law == "gaussian" else laplace
-        return total + draw(scale, total.size, self.words).reshape(total.shape)
-
-
-noise_source: ContextVar[NoiseSource] = ContextVar("noise_source", default=WordNoise())  # noqa: B039 (stateless)
 
 
 # ---- the draw ---------------------------------------------------------------------------------

@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from knoll.privacy.asked import Answerable, Floats, Integers, check_query
 from knoll.privacy.errors import BudgetExceededError, PrivacyError
-from knoll.privacy.noise import NoiseSource, noise_source
 from knoll.privacy.relation import Relation
 from knoll.privacy.released import Entry, Released
+from knoll.privacy.sources import NoiseSource, noise_source
 
 if TYPE_CHECKING:
     from knoll.privacy.curator import Curator

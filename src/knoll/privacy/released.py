@@ -8,11 +8,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
 
 from knoll.privacy.accounting import Cost
 from knoll.privacy.budget import Budget
-from knoll.privacy.noise import Law
+from knoll.privacy.laws import Law
 from knoll.privacy.relation import Relation
 
 Floats = npt.NDArray[np.float64]
@@ -35,8 +34,7 @@ class Released:
     def noise_bound(self, chance: float) -> Floats:
         """Return what the noise of no value exceeds, but with this chance over all of them together."""
         each = chance / (2 * max(1, self.value.size))
-        factor = -ndtri(each) if self.law == "gaussian" else -math.log(2 * each) / math.sqrt(2)
-        return self.stderr * float(factor)
+        return self.stderr * self.law.tail(each)
 
 
 @dataclass(frozen=True)

@@ -77,13 +77,6 @@ MUTANTS = [
         ROUNDING,
     ),
     Mutant(
-        "the quantisation term of products",
-        "queries/moments.py",
-        "fine * within * (1 + 2.0**-16)",
-        "fine * within",
-        ROUNDING,
-    ),
-    Mutant(
         "replace_one costs the spread",
         "queries/query.py",
         "max(self.spread(norm), self.bound(norm)) if relation is Relation.REPLACE_ONE else self.bound(norm)",

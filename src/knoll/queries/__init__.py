@@ -7,7 +7,7 @@ from knoll.queries.domain import Ball, Box, Domain
 from knoll.queries.fourier import FourierFeatures, FourierGrid, Lattice, LatticeCounts
 from knoll.queries.given import domain_from
 from knoll.queries.kernel_steps import KernelSteps
-from knoll.queries.moments import CellDisplacements, CellMoments, CellSecondMoments
+from knoll.queries.moments import CellDisplacements, CellMoments
 from knoll.queries.nearest import Nearest, TwoLevel, candidates
 from knoll.queries.projection import Projected, longest_record, random_hyperplanes, random_projection
 from knoll.queries.query import Query
@@ -19,7 +19,6 @@ __all__ = [
     "Box",
     "CellDisplacements",
     "CellMoments",
-    "CellSecondMoments",
     "CellShapes",
     "ColumnHistograms",
     "ComponentMoments",

@@ -55,10 +55,6 @@ class Projected:
         np.clip(projected, -UNIT, UNIT, out=projected)
         return clip_to_ball(projected, UNIT)
 
-    def project(self, points: Floats) -> Floats:
-        """Project public points."""
-        return (points - self.source.centre) / self.scales @ self.matrix.T
-
     def clip(self, points: Floats) -> Floats:
         """Move public projected points into the ball."""
         return shorten(points, self.radius)

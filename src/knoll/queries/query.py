@@ -96,10 +96,10 @@ def require_finite(what: str, *numbers: npt.ArrayLike, positive: bool = False) -
             raise PrivacyError(f"{what} must be finite {'and positive ' if positive else ''}numbers")
 
 
-def one_vote(norm: int, choices: int, weight: int = COUNT_WEIGHT) -> tuple[float, float]:
-    """Bound and spread of a contribution that is `weight` in one of `choices` places.
+def one_vote(norm: int, choices: int) -> tuple[float, float]:
+    """Bound and spread of a contribution that is w = COUNT_WEIGHT in one of `choices` places.
 
-    One vote has norm `weight`; two votes in different places differ by weight * 2 in l1 and weight * sqrt(2) in l2, two
-    votes in the only place there is by nothing.
+    One vote has norm w; two votes in different places differ by 2 w in l1 and sqrt(2) w in l2, two votes in the only
+    place there is by nothing.
     """
-    return float(weight), float(weight) * 2.0 ** (1 / norm) if choices > 1 else 0.0
+    return float(COUNT_WEIGHT), float(COUNT_WEIGHT) * 2.0 ** (1 / norm) if choices > 1 else 0.0

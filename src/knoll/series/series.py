@@ -199,12 +199,11 @@ class GridSeries(_Series):
         square = self.totals**2 - (self.stderr**2 if debias else 0.0)
         return float((self._gain * square)[self.stderr > 0].sum())
 
-    def on_mesh(self, *axes: np.ndarray, orders: Sequence[int] | None = None) -> np.ndarray:
+    def on_mesh(self, *axes: np.ndarray) -> np.ndarray:
         """Return the kernel sum on the product of axes, column by column: cheap for large meshes."""
         total = self._coefficients
         for j, axis in enumerate(axes):
-            basis = self.lattice.basis(j, axis, 0 if orders is None else orders[j], self._tops[j])
-            total = np.tensordot(total, basis, axes=(0, 1))
+            total = np.tensordot(total, self.lattice.basis(j, axis, 0, self._tops[j]), axes=(0, 1))
         return total
 
     def profile(self, x: np.ndarray, mesh: np.ndarray) -> np.ndarray:

@@ -13,13 +13,10 @@ import math
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from knoll.arrays import Floats, Integers
 from knoll.queries.domain import Box, Domain
 from knoll.queries.query import COUNT_WEIGHT, UNIT, Query, one_vote, require_finite
-
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 _HEAVIEST = 32  # weight of the heaviest frequency
 _SCALES = {1: 2**9, 2: 2**6, 3: 2**5}  # of the tables, by the number of columns

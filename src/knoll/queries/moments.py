@@ -6,17 +6,14 @@ joint l2 norm is sqrt(w^2 + reach^2) rather than the sum of two separately noise
 """
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csc_array
 
+from knoll.arrays import Floats, Integers
 from knoll.queries.cells import SplitTree
 from knoll.queries.domain import Ball, Box, clip_to_ball
 from knoll.queries.nearest import Nearest
 from knoll.queries.projection import Projected
 from knoll.queries.query import UNIT, Query
-
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 _FINEST = 64  # weight of the widest column
 

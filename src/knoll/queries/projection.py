@@ -6,12 +6,11 @@ record alone.
 """
 
 import numpy as np
-import numpy.typing as npt
 
+from knoll.arrays import Floats
 from knoll.queries.domain import Ball, Box, clip_to_ball, shorten
 from knoll.queries.query import UNIT, require_finite
 
-Floats = npt.NDArray[np.float64]
 _MATRIX_BITS = 14
 
 

@@ -14,13 +14,11 @@ To add a query: subclass `Query`, prove `bound` and `spread` in the docstring, a
 from abc import ABC, abstractmethod
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
+from knoll.arrays import Floats, Integers
 from knoll.privacy.errors import PrivacyError
 from knoll.privacy.relation import Relation
-
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 BITS = 18
 UNIT = 2**BITS
@@ -79,7 +77,7 @@ class Query(ABC):
         return worst * (1.0 + 2.0**-40)
 
 
-def require_finite(what: str, *numbers: npt.ArrayLike, positive: bool = False) -> None:
+def require_finite(what: str, *numbers: ArrayLike, positive: bool = False) -> None:
     """Refuse public parameters of a query that are not finite: it could not clip, so no bound would hold.
 
     Parameters

@@ -3,18 +3,18 @@
 Every kind has at least 300 records per cluster. Limits: within 10 % of the non-private
 loss in up to 16 dimensions, within 25 % in up to 64.
 
-    python benchmarks/kmeans_kinds.py             about two minutes
-    python benchmarks/kmeans_kinds.py --quick     one run each
+    python -m benchmarks.kmeans.kinds             about two minutes
+    python -m benchmarks.kmeans.kinds --quick     one run each
 """
 
 import argparse
 
 import numpy as np
-from common import write
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
 import knoll
+from benchmarks.common import write
 
 SHAPES = ((2, 10), (8, 12), (16, 10), (32, 8), (64, 6))  # columns, clusters
 PER_CLUSTER = 300
@@ -94,7 +94,7 @@ def main() -> None:
             )
         print(row, flush=True)
         rows.append(row)
-    write("kmeans-kinds", "python benchmarks/kmeans_kinds.py" + " --quick" * quick, rows)
+    write("kmeans-kinds", "python -m benchmarks.kmeans.kinds" + " --quick" * quick, rows)
 
 
 if __name__ == "__main__":

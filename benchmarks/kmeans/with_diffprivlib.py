@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-HOME = Path(__file__).parent.parent / ".venv-diffprivlib"
+HOME = Path(__file__).parents[2] / ".venv-diffprivlib"
 PACKAGES = ("diffprivlib==0.6.6", "scikit-learn==1.5.2", "numpy<2.2")
 
 

@@ -16,15 +16,15 @@ import json
 import time
 
 import numpy as np
-from common import RESULTS, write
-from data import QUICK, datasets
-from kmeans_diffprivlib import Diffprivlib
-from kmeans_figures import loss_against_k, vote_splitting
 from matplotlib.figure import Figure
 from rich.progress import track
 from sklearn.cluster import KMeans
 
 import knoll
+from benchmarks.common import RESULTS, write
+from benchmarks.data import QUICK, datasets
+from benchmarks.kmeans.figures import loss_against_k, vote_splitting
+from benchmarks.kmeans.with_diffprivlib import Diffprivlib
 
 EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)
 RATIOS = (1.05, 1.1, 1.2, 1.3, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)  # ticks of the picture

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import numpy as np
-from data import datasets
 from matplotlib.figure import Figure
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
 import knoll
+from benchmarks.data import datasets
 from knoll.numeric.weighted import levy_flights, uniform_points, weighted_kmeans
 from knoll.queries import Box, Nearest, NearestVotes
 

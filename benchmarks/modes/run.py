@@ -20,10 +20,16 @@ import time
 from dataclasses import replace
 
 import numpy as np
-from common import RESULTS, median_seconds, write
-from data import folder
 from matplotlib.figure import Figure
-from modes_data import (
+from rich.progress import track
+from sklearn.datasets import load_digits, load_iris
+from sklearn.decomposition import PCA
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+import knoll
+from benchmarks.common import RESULTS, median_seconds, write
+from benchmarks.data import folder
+from benchmarks.modes.data import (
     CLOSE_PAIR,
     GAUSSIAN_MODES,
     T_MODES,
@@ -38,7 +44,7 @@ from modes_data import (
     three_skewed,
     two_waves,
 )
-from modes_paper import (
+from benchmarks.modes.paper import (
     CLUSTER_EPSILONS,
     EPSILONS,
     REGRESSION_EPSILONS,
@@ -52,12 +58,6 @@ from modes_paper import (
     TABLE_8,
     TABLES_5_TO_7,
 )
-from rich.progress import track
-from sklearn.datasets import load_digits, load_iris
-from sklearn.decomposition import PCA
-from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
-
-import knoll
 from knoll.plots import plot_mode_tree, plot_modes, plot_regression, plot_surface
 from knoll.reference import nonprivate_mean_shift, nonprivate_partial_mean_shift
 from knoll.series.conditional import shift_last

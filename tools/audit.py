@@ -9,10 +9,10 @@ import json
 import time
 
 import numpy as np
-from common import RESULTS, write
 
 from knoll.audit import AUDITED, Audit, audit, audit_one_run, audit_release, hurtful_pairs, make_audited, plot_audit
 from knoll.queries import Box, CellMoments, Count, GridHistogram, Nearest
+from tools.output import RESULTS, write
 
 BUDGETS = [(0.5, 1e-6), (1.0, 1e-6), (4.0, 1e-6), (0.5, 0.0), (1.0, 0.0), (4.0, 0.0)]
 

@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from common import write
+from tools.output import write
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -1,13 +1,14 @@
 """How far KMeans lies below the best published code: excess over the non-private loss, from the last full run.
 
-python benchmarks/kmeans_references.py
+python -m benchmarks.kmeans.references
 """
 
 import json
 
 import numpy as np
-from common import RESULTS
-from kmeans import EPSILONS, auc, report
+
+from benchmarks.common import RESULTS
+from benchmarks.kmeans.run import EPSILONS, auc, report
 
 REFERENCES = {
     "iris": (0.25, 0.0729, 0.0501, 0.0939),

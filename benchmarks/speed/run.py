@@ -1,7 +1,7 @@
 """Speed and memory, as ratios in one run: noise, Lloyd against scikit-learn, files against memory.
 
-python benchmarks/speed.py            about two minutes, 20,000,000 rows on disk (1.3 GB, removed afterwards)
-python benchmarks/speed.py --quick    about twenty seconds, 2,000,000 rows
+python -m benchmarks.speed.run            about two minutes, 20,000,000 rows on disk (1.3 GB, removed afterwards)
+python -m benchmarks.speed.run --quick    about twenty seconds, 2,000,000 rows
 """
 
 import argparse
@@ -15,15 +15,16 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from common import median_seconds, write
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
 import knoll
+from benchmarks.common import median_seconds, write
 from knoll.privacy import noise
 from knoll.queries import Nearest, candidates
 
 BOUNDS = (-15.0, 15.0)
+ROOT = Path(__file__).parents[2]
 
 
 def noise_rows() -> list[dict]:
@@ -123,9 +124,11 @@ def file_rows(rows: int) -> list[dict]:
         path = Path(folder) / "rows.parquet"
         print(f"writing {rows:,} x 8 to parquet ...", flush=True)
         write_parquet(path, rows)
-        call = [sys.executable, __file__, "--fit", str(path)]
+        call = [sys.executable, "-m", "benchmarks.speed.run", "--fit", str(path)]
         print("streaming it five times ...", flush=True)
-        seconds, gigabytes = map(float, subprocess.run(call, check=True, capture_output=True, text=True).stdout.split())
+        seconds, gigabytes = map(
+            float, subprocess.run(call, check=True, capture_output=True, text=True, cwd=ROOT).stdout.split()
+        )
         sample = pq.ParquetFile(path).iter_batches(batch_size=min(rows, 2_000_000))
         X = np.column_stack([column.to_numpy() for column in next(sample).columns])
     in_memory = median_seconds(lambda: knoll.Lloyd(16, bounds=BOUNDS, random_state=0).fit(X), 3) / len(X)

@@ -22,10 +22,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from common import RESULTS, median_seconds, write
-from data import folder
 from matplotlib.figure import Figure
-from morse_made import MADE
 from rich.progress import track
 from sklearn.datasets import make_circles, make_moons
 from sklearn.decomposition import PCA
@@ -33,6 +30,9 @@ from sklearn.manifold import TSNE
 from sklearn.metrics import adjusted_rand_score
 
 import knoll
+from benchmarks.common import RESULTS, median_seconds, write
+from benchmarks.data import folder
+from benchmarks.morse.made import MADE
 from knoll.mixture import Mixture
 from knoll.morse import landscape
 from knoll.testing import zero_noise

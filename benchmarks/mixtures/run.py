@@ -14,14 +14,14 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-from common import RESULTS, median_seconds, write
-from data import folder
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 from rich.progress import track
 from sklearn.mixture import GaussianMixture as NonprivateMixture
 
 import knoll
+from benchmarks.common import RESULTS, median_seconds, write
+from benchmarks.data import folder
 from knoll.mixture import Mixture
 from knoll.mixture.central import STEPS
 from knoll.plots import plot_side_by_side

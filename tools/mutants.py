@@ -32,17 +32,17 @@ class Mutant:
 
 
 QUERIES, ESTIMATORS = "tests/contract/test_queries.py", "tests/contract/test_estimators.py"
-CURATOR, LEDGER = "tests/unit/test_curator.py", "tests/unit/test_ledger.py"
-PARTS = "tests/unit/test_parts.py"
+CURATOR, LEDGER = "tests/privacy/test_curator.py", "tests/privacy/test_ledger.py"
+PARTS = "tests/privacy/test_parts.py"
 AUDIT, ROUNDING = "tests/audit/test_audit.py", "tests/audit/test_quantisation.py"
 FAULTS, NOISE = "tests/end_to_end/test_faults.py", "tests/statistical/test_noise.py"
-SEARCH, DOMAINS = "tests/contract/test_search.py", "tests/unit/test_domain.py tests/unit/test_nearest.py"
+SEARCH, DOMAINS = "tests/contract/test_search.py", "tests/queries/test_domain.py tests/queries/test_nearest.py"
 STATE, PIPELINES = "tests/audit/test_whole_state.py", "tests/audit/test_pipelines.py"
 RELEASES = "tests/audit/test_releases.py"
-CLIENTS, LOCAL = "tests/unit/test_clients.py", "tests/contract/test_local.py"
+CLIENTS, LOCAL = "tests/local/test_clients.py", "tests/contract/test_local.py"
 HOSTILE = "tests/fuzz/test_hostile_json.py"
-DOOR, LOG = "tests/unit/test_door.py", "tests/unit/test_log.py"
-READING, FILES = "tests/contract/test_reading.py", "tests/unit/test_files.py"
+DOOR, LOG = "tests/privacy/test_door.py", "tests/privacy/test_log.py"
+READING, FILES = "tests/contract/test_reading.py", "tests/engines/test_files.py"
 
 MUTANTS = [
     Mutant(

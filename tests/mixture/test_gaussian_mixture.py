@@ -10,9 +10,8 @@ from sklearn.mixture import GaussianMixture as NonprivateMixture
 import knoll
 from knoll.mixture import Mixture
 from knoll.privacy import MemoryLedger
-from knoll.steps.histogram import Histogram, fit_histogram
-from knoll.steps.moments import clip_factors, clip_radius
 from knoll.testing import zero_noise
+from tests.made import three
 
 METHODS = ("GaussianMixture", "EMGaussianMixture", "HardEMGaussianMixture")
 
@@ -24,13 +23,6 @@ def skewed(d, k, n, seed=1, apart=3.0):
     covariances = roots @ roots.transpose(0, 2, 1) + 0.3 * np.eye(d)
     means = rng.standard_normal((k, d)) * apart / 2**0.5
     return Mixture(rng.dirichlet(np.full(k, 5.0)), means, covariances).sample(n, rng)
-
-
-def three(n, seed=0):
-    """The simulation of the DP-GMM paper."""
-    rng = np.random.RandomState(seed)
-    part = rng.choice(3, n, p=[0.15, 0.35, 0.5])
-    return (np.array([17, 30, 50])[part] + np.array([3, 4, 5])[part] * rng.standard_normal(n))[:, None]
 
 
 def best(X, k, **kw):
@@ -187,28 +179,6 @@ def test_bad_shapes_are_refused_before_anything_is_spent():
     with pytest.raises(ValueError, match="covariance_type"):
         model.to_mixture(X, covariance_type="round")
     assert len(ledger.lines) == spent
-
-
-def test_clipping_is_undone():
-    rng = np.random.default_rng(0)
-    for d in (1, 3, 10):
-        radius = clip_radius(d)
-        z = rng.standard_normal((200_000, d))
-        factor = np.minimum(1.0, radius / np.linalg.norm(z, axis=1, keepdims=True))
-        shorter, narrower = clip_factors(d, radius)
-        assert np.square(z * factor).mean() == pytest.approx(narrower, rel=0.01)
-        moved = z + 0.1
-        clipped = moved * np.minimum(1.0, radius / np.linalg.norm(moved, axis=1, keepdims=True))
-        assert (clipped - z * factor).mean() / 0.1 == pytest.approx(shorter, rel=0.02)
-
-
-def test_a_histogram_of_noise_alone_is_survived():
-    rng = np.random.RandomState(0)
-    histogram = Histogram(np.linspace(0, 1, 31), 50 * rng.standard_normal(30), 50.0)
-    fits, _ = fit_histogram(histogram, 4, rng, 1e-6)
-    assert np.isfinite(fits.means).all()
-    assert fits.weights.sum() == pytest.approx(1.0)
-    assert (fits.variances >= 1e-6).all()
 
 
 def test_what_drowned_in_noise_says_so():

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import knoll
-from tests.unit.test_gaussian_mixture import three
+from tests.made import three
 
 
 @pytest.mark.parametrize("mechanism", ["auto", "response", "unary", "noise"])

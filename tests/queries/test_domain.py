@@ -24,23 +24,6 @@ from knoll.queries.domain import squared_lengths
 from knoll.queries.query import UNIT
 
 
-def test_bounds_as_scalars_arrays_and_dicts():
-    expected = Box((0, 0), (1, 1))
-    assert domain_from((0, 1), 2) == expected
-    assert domain_from([0, [1, 1]], 2) == expected
-    assert domain_from((np.zeros(2), np.ones(2)), 2) == expected
-    assert domain_from({0: (0, 1), 1: (0, 1)}, 2) == expected
-    assert domain_from({"b": (0, 2), "a": (0, 1)}, 2, ["a", "b"]) == Box((0, 0), (1, 2), ("a", "b"))
-    ball = Ball(1.0, (0.0, 0.0))
-    assert domain_from(ball, 2) is ball
-
-
-def test_missing_bounds_explain_both_ways():
-    with pytest.raises(BoundsError, match='bounds="private"') as caught:
-        domain_from(None, 2)
-    assert "bounds=(0, 100)" in str(caught.value)
-
-
 @pytest.mark.parametrize(
     "bad",
     [
@@ -83,7 +66,11 @@ def test_a_ball_that_reaches_beyond_the_largest_bound_is_refused_at_once():
 
 
 BOX = Box((-1.0, -1.0), (1.0, 1.0))
+
+
 BAD = np.array([[np.nan, 0.0]])
+
+
 ONE = np.ones((1, 2))
 
 
@@ -131,28 +118,3 @@ def test_quantised_points_stay_in_a_ball(rng):
     grid = ball.quantise(rng.normal(scale=100, size=(5000, 4)))
     assert np.square(grid).sum(axis=1).max() <= UNIT**2
     assert np.square(grid).sum(axis=1).max() >= 0.999 * UNIT**2
-
-
-def test_nearest_agrees_with_brute_force(rng):
-    for d, k in ((1, 3), (2, 17), (8, 100), (40, 12), (300, 600)):
-        box = Box((-4.0,) * d, (4.0,) * d)
-        rows = rng.normal(size=(300, d))
-        centres = rng.normal(size=(k, d))
-        expected = np.argmin(((rows[:, None] - centres) ** 2).sum(axis=2), axis=1)
-        assert (Nearest(centres, box).labels(rows) == expected).mean() > 0.99
-
-
-def test_nearest_ties_go_to_the_first():
-    box = Box((-1.0, -1.0), (1.0, 1.0))
-    assert Nearest([[0.5, 0.0], [-0.5, 0.0], [0.5, 0.0]], box).labels(np.array([[0.0, 0.3], [0.5, 0.0]])).tolist() == [
-        0,
-        0,
-    ]
-
-
-def test_distances_respect_scales():
-    box = Box((0, 0), (100, 1))
-    centres = [[0.0, 0.0], [50.0, 1.0]]
-    row = np.array([[30.0, 0.1]])
-    assert Nearest(centres, box).labels(row) == [1]
-    assert Nearest(centres, box, box.half).labels(row) == [0]

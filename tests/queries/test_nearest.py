@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from knoll.queries import Ball, Box, Nearest, TwoLevel, candidates
+from knoll.queries import (
+    Ball,
+    Box,
+    Nearest,
+    TwoLevel,
+    candidates,
+)
 from knoll.queries.query import UNIT
 
 
@@ -50,3 +56,28 @@ def test_equal_candidates_make_no_empty_group(rng):
     points = np.repeat(rng.uniform(-1, 1, size=(5, 9)), 1000, axis=0)
     labels = candidates(points, Box((-1,) * 9, (1,) * 9)).labels(points)
     assert np.array_equal(points[labels], points)
+
+
+def test_nearest_agrees_with_brute_force(rng):
+    for d, k in ((1, 3), (2, 17), (8, 100), (40, 12), (300, 600)):
+        box = Box((-4.0,) * d, (4.0,) * d)
+        rows = rng.normal(size=(300, d))
+        centres = rng.normal(size=(k, d))
+        expected = np.argmin(((rows[:, None] - centres) ** 2).sum(axis=2), axis=1)
+        assert (Nearest(centres, box).labels(rows) == expected).mean() > 0.99
+
+
+def test_nearest_ties_go_to_the_first():
+    box = Box((-1.0, -1.0), (1.0, 1.0))
+    assert Nearest([[0.5, 0.0], [-0.5, 0.0], [0.5, 0.0]], box).labels(np.array([[0.0, 0.3], [0.5, 0.0]])).tolist() == [
+        0,
+        0,
+    ]
+
+
+def test_distances_respect_scales():
+    box = Box((0, 0), (100, 1))
+    centres = [[0.0, 0.0], [50.0, 1.0]]
+    row = np.array([[30.0, 0.1]])
+    assert Nearest(centres, box).labels(row) == [1]
+    assert Nearest(centres, box, box.half).labels(row) == [0]

@@ -227,7 +227,7 @@ def test_columns_of_a_frame_are_read_by_themselves():
     columns = {"i": [2**60 + 1, 5], "f": np.array([0.1, 0.2], dtype=np.float32), "o": ["0.5", None], "b": [True, False]}
     for frame in (pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns)):
         model = knoll.KernelDensity(1.0, bounds=(0, 1), missing="drop")
-        from knoll.estimator import check_rows
+        from knoll.rows import check_rows
 
         rows = check_rows(model, frame, reset=True, allow_missing=True)
         assert rows[0].tolist() == [float(2**60 + 1), float(np.float32(0.1)), 0.5, 1.0]

@@ -19,11 +19,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from knoll.estimator import Room, declared, label_rows
+from knoll.estimator import Room, declared
 from knoll.modes.density import best_by_cross_validation
 from knoll.modes.kernel_model import KernelModel
 from knoll.numeric.distances import nearest
 from knoll.privacy import Ask, PrivacyError
+from knoll.rows import label_rows
 from knoll.series.ascent import ascend
 from knoll.series.landscape import Landscape, choose_rung, survey
 from knoll.series.packing import pack

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.stats import qmc
 
-from knoll.series.series import Series, Surface
+from knoll.series.base import Surface
+from knoll.series.series import Series
 
 _LONGEST = 0.5  # bandwidths per step
 _APART = 0.3  # bandwidths between points that count as two

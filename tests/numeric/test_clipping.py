@@ -1,9 +1,9 @@
-"""Moments of components."""
+"""What clipping takes from a Gaussian is put back."""
 
 import numpy as np
 import pytest
 
-from knoll.steps.moments import clip_factors, clip_radius
+from knoll.numeric.clipping import clip_factors, clip_radius
 
 
 def test_clipping_is_undone():

@@ -12,34 +12,34 @@ test: $(VENV)/dev lint
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 lint: $(VENV)/dev
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks tools
+	$(BIN)/ruff format --check src tests benchmarks tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 bench-speed: $(VENV)/dev
-	$(BIN)/python benchmarks/speed.py $(ARGS)
+	$(BIN)/python -m benchmarks.speed.run $(ARGS)
 
 bench-kmeans: $(VENV)/dev
-	$(BIN)/python benchmarks/kmeans.py $(ARGS)
+	$(BIN)/python -m benchmarks.kmeans.run $(ARGS)
 
 bench-modes: $(VENV)/dev
-	$(BIN)/python benchmarks/modes.py $(ARGS)
+	$(BIN)/python -m benchmarks.modes.run $(ARGS)
 
 bench-morse: $(VENV)/dev
-	$(BIN)/python benchmarks/morse.py $(ARGS)
+	$(BIN)/python -m benchmarks.morse.run $(ARGS)
 
 bench-mixtures: $(VENV)/dev
-	$(BIN)/python benchmarks/mixtures.py $(ARGS)
+	$(BIN)/python -m benchmarks.mixtures.run $(ARGS)
 
 audit: $(VENV)/dev
-	$(BIN)/python benchmarks/audit.py $(ARGS)
+	$(BIN)/python -m tools.audit $(ARGS)
 
 mutants: $(VENV)/dev
-	$(BIN)/python benchmarks/mutants.py $(ARGS)
+	$(BIN)/python -m tools.mutants $(ARGS)
 
 tables: $(VENV)/dev
-	$(BIN)/python benchmarks/tables.py
+	$(BIN)/python -m tools.tables
 
 $(VENV)/knoll: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

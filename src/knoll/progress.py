@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+QUIET = 1.0  # seconds before a line appears: short work needs none
 Listener = Callable[[str, float], None]
 _listener: ContextVar[Listener | None] = ContextVar("progress_listener", default=None)
 
@@ -32,8 +33,8 @@ def listening(listener: Listener) -> Iterator[None]:
 
 
 @contextmanager
-def shown(title: str, passes: int | None = None, *, enabled: bool = True, after: float = 1.0) -> Iterator[None]:
-    """Show a progress line on standard error for work that takes longer than `after` seconds."""
+def shown(title: str, *, enabled: bool = True) -> Iterator[None]:
+    """Show a progress line on standard error for work that takes longer than a second."""
     if not enabled:
         yield
         return
@@ -49,16 +50,14 @@ def shown(title: str, passes: int | None = None, *, enabled: bool = True, after:
     )
     started, done, last = time.monotonic(), 0, 0.0
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(title, total=float(passes or 1), visible=False)
+        task = bar.add_task(title, total=1.0, visible=False)
 
         def listen(what: str, fraction: float) -> None:
             nonlocal done, last
             done += fraction < last
             last = fraction
-            step = f"pass {done + 1} of {passes}" if passes else f"pass {done + 1}"
-            place = done + fraction if passes else fraction
-            visible = time.monotonic() - started > after
-            bar.update(task, completed=place, description=f"{title}: {step} ({what})", visible=visible)
+            visible = time.monotonic() - started > QUIET
+            bar.update(task, completed=fraction, description=f"{title}: pass {done + 1} ({what})", visible=visible)
 
         with listening(listen):
             yield

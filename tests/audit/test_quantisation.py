@@ -7,7 +7,6 @@ from knoll.privacy import Relation
 from knoll.privacy.entropy import secure_words
 from knoll.queries import (
     Box,
-    CellSecondMoments,
     CellShapes,
     ComponentMoments,
     FourierGrid,
@@ -19,7 +18,6 @@ from knoll.queries import (
     kernel_steps,
 )
 from knoll.queries.components import probabilities
-from knoll.queries.query import UNIT
 from knoll.queries.shapes import SHAPE_UNIT
 
 
@@ -42,19 +40,6 @@ def test_cut_squares_are_covered_and_would_not_be_without_their_term():
     assert reached <= declared
     unrounded = float(query.weights[1]) * SHAPE_UNIT * (worst + 0.9 * worst * (2 - worst))
     assert reached > unrounded + 0.75 * query.weights[1]  # most of a grid unit: so the proof needs the term
-
-
-def test_cut_products_are_covered_and_would_not_be_without_their_term():
-    box = Box((-1.0, -1.0), (1.0, 1.0))
-    query = CellSecondMoments(Nearest(np.zeros((1, 2)), box))
-    declared = query.sensitivity(Relation.REPLACE_ONE, 1)
-    worst = 1.0 - 5 / 3  # u = 1, v = 1 - (d + 3) / (d + 1)
-    steps = np.arange(round(worst * UNIT) - 60, round(worst * UNIT) + 60)
-    lucky = steps[np.argsort(-((steps.astype(float) ** 2 / UNIT) % 1.0))][:40]
-    reached = max(distance(query, [1.0, 1.0], [v / UNIT, v / UNIT], 1) for v in lucky)
-    assert reached <= declared
-    fine = float(query.weights[-1]) * UNIT
-    assert reached > fine * 25 / 3 * (1 + 2.0**-20)  # so the proof needs the term
 
 
 def test_tables_of_whole_cosines_are_covered_and_would_not_be_without_their_term():

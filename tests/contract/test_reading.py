@@ -17,9 +17,9 @@ import pyarrow.parquet
 import pytest
 
 import knoll
-from knoll.estimator import _engine
 from knoll.privacy import DataError, Relation, User
 from knoll.queries import Box, CellMoments, Count, Nearest
+from knoll.rows import open_rows
 
 TRIES = 5_000
 """Neighbours that are tried in all, over all kinds of tables."""
@@ -31,7 +31,7 @@ REFUSALS = (DataError, TypeError)
 def engine_of(X, *, response=None, unit=None, missing="refuse", relation="add_remove"):
     """Return the engine that a fit would have."""
     model = knoll.Lloyd(2, bounds=(0, 100), unit=unit, missing=missing)
-    return _engine(model, X, response, nulls=relation != "add_remove")[0]
+    return open_rows(model, X, response, nulls=relation != "add_remove")[0]
 
 
 def total(X, query=None, **options):
@@ -147,7 +147,7 @@ def test_a_neighbour_cannot_change_the_type_of_everybody_s_id():
         assert total(rows, unit=User(0, 1)) == 2000
         model = knoll.ModalRegression(0.3, bounds=(-1, 1), unit=User(0, 1))
         x = np.array([[2**53 + i, i % 2] for i in range(2000)])
-        assert _engine(model, x, np.zeros(2000), nulls=False)[0].aggregate(Count()) == 2000
+        assert open_rows(model, x, np.zeros(2000), nulls=False)[0].aggregate(Count()) == 2000
 
 
 @pytest.mark.parametrize("absent", NO_IDS, ids=[f"{type(each).__name__}-{i}" for i, each in enumerate(NO_IDS)])

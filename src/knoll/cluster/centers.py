@@ -8,9 +8,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
-from knoll.estimator import PrivateFit, Room, check_rows, label_rows, open_curator
+from knoll.estimator import PrivateFit, Room, open_curator
 from knoll.parameters import MOST_CLUSTERS, check_count, check_shape
 from knoll.privacy import Ask
+from knoll.rows import check_rows, label_rows
 from knoll.steps.cells import moments_asks, moments_of_cells
 from knoll.steps.means import CellMeans
 from knoll.steps.moments import Form

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.kmeans import KMeans
-from knoll.estimator import PrivateFit, Room, check_rows, declared
+from knoll.estimator import PrivateFit, Room, declared
 from knoll.mixture.base import PrivateMixture
 from knoll.morse import Landscape, agreement, choose_cut, clusters_of, confidence, landscape
 from knoll.morse.field import Field
@@ -25,6 +25,7 @@ from knoll.morse.flow import basins
 from knoll.numeric.mixture import Mixture
 from knoll.parameters import MOST_CLUSTERS, check_count
 from knoll.privacy import Ask, PrivacyError
+from knoll.rows import check_rows
 from knoll.steps.cells import density_asks, density_from_cells
 from knoll.steps.grid import MOST_COLUMNS, grid_asks, release_grid_mixture
 from knoll.steps.means import CellMeans

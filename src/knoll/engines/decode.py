@@ -11,13 +11,11 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from knoll.arrays import Floats
 from knoll.privacy.errors import DataError
-
-Floats = npt.NDArray[np.float64]
 
 NOT_NUMBERS = "choose other columns, or convert it"
 _PLAIN = (bool, int, float, np.number, np.bool_, str, decimal.Decimal, fractions.Fraction, type(None))

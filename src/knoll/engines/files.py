@@ -61,7 +61,7 @@ class FileEngine(Engine):
         self._wanted = names if user is None else [*names, user]
         for part in self._parts[1:]:
             part.check_columns(self._wanted)
-        self._check_kinds(names)
+        self._check_kinds()
         self._stamps = [_stamp(file) for file in self.files]
 
     @property
@@ -97,7 +97,7 @@ class FileEngine(Engine):
             raise DataError("name at least one feature column, each once")
         return names
 
-    def _check_kinds(self, names: list[str]) -> None:
+    def _check_kinds(self) -> None:
         """Refuse columns that are no numbers, and files that disagree on what a column or the ids are."""
         if self._format == "csv":
             return

@@ -17,9 +17,9 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from knoll.arrays import Bools
 from knoll.privacy.errors import DataError
 
 _EXACT = 2.0**53
@@ -102,7 +102,7 @@ class UserCap:
         self.cap = cap
         self._seen: dict[Hashable, int] = {}
 
-    def admit(self, users: Any) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    def admit(self, users: Any) -> tuple[Bools, Bools]:
         """Return which rows of a block are among their user's first `cap`, and which have no id (never admitted)."""
         if pa.types.is_dictionary(users.type):
             users = users.cast(users.type.value_type)

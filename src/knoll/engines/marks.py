@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from knoll.arrays import Floats
 from knoll.privacy.parts import mix
 
 
-def column_marks(blocks: Iterable[npt.NDArray[np.float64]]) -> list[bytes]:
+def column_marks(blocks: Iterable[Floats]) -> list[bytes]:
     """Return a mark for each column of some rows; none for a column that holds one value only, as many do."""
     rows, total, first = 0, np.uint64(0), np.uint64(0)
     for block in blocks:

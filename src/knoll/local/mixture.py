@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from knoll.estimator import check_rows, declared
+from knoll.estimator import declared
 from knoll.local.client import Client
 from knoll.local.clients import Noisy, SquareWave, Unary, Waves
 from knoll.local.law import best_reach
@@ -26,6 +26,7 @@ from knoll.parameters import check_count
 from knoll.privacy import BoundsError, Budget, DataError, Privacy, PrivacyError
 from knoll.privacy.released import Entry
 from knoll.queries import Box, domain_from
+from knoll.rows import check_rows
 
 MECHANISMS = ("auto", "square_wave", "response", "unary", "noise")
 MOST_WAVES = 8  # columns up to which waves tell more than noise

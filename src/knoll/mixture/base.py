@@ -7,10 +7,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from knoll.estimator import Room, check_rows, label_rows
+from knoll.estimator import Room
 from knoll.numeric.mixture import Mixture
 from knoll.parameters import check_count, check_shape
 from knoll.privacy import Ask
+from knoll.rows import check_rows, label_rows
 from knoll.steps.moments import Belief, Form, standard_errors
 
 MOST_COMPONENTS = 10_000

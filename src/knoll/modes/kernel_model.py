@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from knoll.estimator import PrivateFit, Room, check_rows
+from knoll.estimator import PrivateFit, Room
 from knoll.privacy import Ask, PrivacyError
+from knoll.rows import check_rows
 from knoll.series.packing import PackedSeries, pack, unpack
 from knoll.series.series import Series, kernel_volume
 from knoll.series.surroundings import Surroundings

@@ -16,16 +16,16 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from knoll.estimator import Room, declared, doubles_of
+from knoll.estimator import Room, declared
 from knoll.modes.kernel_model import KernelModel
 from knoll.modes.mode_seeking import check_chance
 from knoll.privacy import DataError, PrivacyError
+from knoll.rows import doubles_of
+from knoll.series.bandwidth import choose_bandwidth, regression_rungs
 from knoll.series.conditional import (
     Profiles,
     climb_last,
-    last_derivatives,
     peaks_of_profiles,
-    place_variance,
     profile,
     shift_last,
     threshold,
@@ -35,9 +35,6 @@ from knoll.series.restore import restored
 from knoll.series.series import GridSeries, Series
 from knoll.series.surroundings import Surroundings
 from knoll.steps.kernel_sum import LADDER, MOST_ON_GRID
-
-ACROSS, ALONG = (5.0, 10.0, 20.0), (10.0, 20.0)  # bandwidths of x and y: the bounds' widths over these
-POINTS = 64  # of the predictors, at which bandwidths are compared
 
 
 @dataclass(frozen=True)
@@ -287,48 +284,3 @@ class ModalRegression(RegressorMixin, KernelModel):
             ends = np.column_stack([mesh[first] - half, mesh[last - 1] + half]).clip(mesh[0], mesh[-1])
             sets += np.split(ends, np.cumsum(np.bincount(rows, minlength=len(values)))[:-1])
         return sets
-
-
-def regression_rungs(around: Surroundings) -> np.ndarray:
-    """Bandwidths of predictors and response in all combinations, widest first: a curve may be even in x, sharp in y."""
-    width = around.high - around.low
-    return np.array([np.append(width[:-1] / across, width[-1] / along) for across in ACROSS for along in ALONG])
-
-
-def choose_bandwidth(series: Series, around: Surroundings, chance: float, seed: int, rungs: int) -> Series:
-    """Return the bandwidth whose significant conditional modes have the least error, as narrower ones reveal it.
-
-    For each: the mean variance of the modes' places, plus how far they move when followed to bandwidths narrower in x
-    or in y, less twice what noise explains. Those that show modes in less than most of the domain come last.
-    """
-    rng = np.random.RandomState(seed)
-    d = around.n_columns
-    x = around.low[:-1] + (around.high - around.low)[:-1] * (
-        (np.arange(POINTS)[:, None] + 0.5) / POINTS if d == 2 else rng.uniform(size=(2 * POINTS, d - 1))
-    )
-    low, high = around.low[-1], around.high[-1]
-    across, along = (2.0 ** np.arange(np.log2(f[0]), np.log2(f[-1]) + 0.01, 0.5) for f in (ACROSS, ALONG))
-    views, found = {}, {}
-    for i, wide in enumerate(across):
-        for j, tall in enumerate(along):
-            width = around.high - around.low
-            views[i, j] = view = series.at(np.append(width[:-1] / wide, width[-1] / tall))
-            peaks = peaks_of_profiles(view, x, low, high)
-            kept = peaks.significance > threshold(view, around.high - around.low, chance, rungs)
-            found[i, j] = (np.column_stack([x[peaks.row[kept]], peaks.at[kept]]), peaks.variance[kept])
-    seen = {key: len(np.unique(points[:, :-1], axis=0)) if d > 1 else len(points) for key, (points, _) in found.items()}
-    risk = {}
-    for (i, j), (points, variance) in found.items():
-        if seen[i, j] < 0.8 * max(seen.values()) or not len(points):
-            risk[i, j] = (1, -float(seen[i, j]))
-            continue
-        bias = np.zeros(len(points))
-        for key in ((i + 1, j), (i + 2, j), (i, j + 1), (i, j + 2), (i + 2, j + 2)):
-            if key in views:
-                moved = climb_last(views[key], points, low, high, steps=30)
-                height, _, curve = last_derivatives(views[key], moved)
-                clear = height > 2 * views[key].noise
-                known = np.where(clear, place_variance(views[key], height, curve), np.inf)
-                bias = np.maximum(bias, (moved[:, -1] - points[:, -1]) ** 2 - 2 * np.maximum(known - variance, 0.0))
-        risk[i, j] = (0, float((variance + bias).mean()))
-    return views[min(risk, key=lambda key: risk[key])]

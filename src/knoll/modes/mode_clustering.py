@@ -21,6 +21,7 @@ from knoll.cluster.centers import CENTERS, PrivateCenters
 from knoll.cluster.kmeans import SHARES, KMeans, KMeansShares
 from knoll.estimator import Room, declared
 from knoll.modes.mode_seeking import check_chance, kept_peaks
+from knoll.numeric.ward import ward
 from knoll.privacy import Ask, PrivacyError
 from knoll.queries import Count
 from knoll.series.landscape import Landscape, choose_rung
@@ -154,7 +155,8 @@ class ModeClustering(PrivateCenters):
         clear = float(counted.value.item()) / noise / k / float(effective(room.domain.half / room.scales)) ** 0.5
         local = k * int(np.clip(round(clear / PER_LOCAL), 1, MOST_LOCAL))
         means = search._search(room, local, rng, FAINT_SHARES if clear < FAINT else SHARES)
-        groups = merge_to(means.centres / room.scales, np.maximum(means.counts, means.counts_stderr), k)
+        merged = ward(means.centres / room.scales, np.maximum(means.counts, means.counts_stderr), k)
+        groups = merged.argmax(axis=0)  # a local mode has a share of one cluster only
         self.local_modes_, self.local_groups_ = means.centres, groups.astype(np.float64)
         return joined(means, groups, k)
 
@@ -189,26 +191,6 @@ def basin_points(view: Landscape, kept: np.ndarray) -> tuple[np.ndarray, np.ndar
     mass = np.maximum(view.series.value(points) - view.series.noise, 0.0)
     cells = float(np.prod([(a[-1] - a[0]) / max(len(i) - 1, 1) for a, i in zip(view.axes, chosen, strict=True)]))
     return points, groups, mass, cells
-
-
-def merge_to(points: np.ndarray, weights: np.ndarray, k: int) -> np.ndarray:
-    """Merge weighted points by Ward's criterion until k groups are left; return each point's group."""
-    at, weight = points.copy(), weights.astype(np.float64).copy()
-    group, alive = np.arange(len(points)), np.ones(len(points), dtype=bool)
-    squares = np.square(at).sum(axis=1)
-    cost = np.maximum(squares[:, None] + squares - 2 * at @ at.T, 0.0) * weight[:, None] * weight
-    cost /= weight[:, None] + weight
-    np.fill_diagonal(cost, np.inf)
-    for _ in range(len(points) - k):
-        i, j = np.unravel_index(cost.argmin(), cost.shape)
-        at[i] = (weight[i] * at[i] + weight[j] * at[j]) / (weight[i] + weight[j])
-        weight[i] += weight[j]
-        group[group == j], alive[j] = i, False
-        cost[j] = cost[:, j] = np.inf
-        row = np.square(at - at[i]).sum(axis=1) * weight[i] * weight / (weight[i] + weight)
-        row[~alive] = row[i] = np.inf
-        cost[i] = cost[:, i] = row
-    return np.unique(group, return_inverse=True)[1]
 
 
 def joined(means: CellMeans, groups: np.ndarray, k: int) -> CellMeans:

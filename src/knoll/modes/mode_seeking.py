@@ -19,10 +19,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from knoll.estimator import Room, declared, label_rows
+from knoll.estimator import Room, declared
 from knoll.modes.density import best_by_cross_validation
 from knoll.modes.kernel_model import KernelModel
+from knoll.numeric.distances import nearest
 from knoll.privacy import Ask, PrivacyError
+from knoll.rows import label_rows
 from knoll.series.ascent import ascend
 from knoll.series.landscape import Landscape, choose_rung, survey
 from knoll.series.packing import pack
@@ -293,13 +295,3 @@ def basin_labels(
     for j, axis in enumerate(view.axes or []):
         cells.append(np.clip(np.rint((rows[:, j] - axis[0]) / (axis[1] - axis[0])), 0, len(axis) - 1).astype(int))
     return closest[owner[view.basin[tuple(cells)]]]
-
-
-def nearest(points: np.ndarray, modes: np.ndarray) -> np.ndarray:
-    """Index of the nearest mode."""
-    gaps = np.square(points[:, None] - modes).sum(axis=2) if len(points) * modes.size < 2**22 else None
-    if gaps is None:
-        from sklearn.metrics import pairwise_distances_argmin
-
-        return pairwise_distances_argmin(points, modes)
-    return gaps.argmin(axis=1)

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from knoll.morse.field import Field
+from knoll.numeric.distances import nearest
 
 STEPS = 200
 STRIDE = 1.7  # over-relaxed mean shift climbs as surely as long as this is below 2 near a peak, and faster
@@ -93,9 +94,3 @@ def basins(field: Field, points: np.ndarray, peaks: np.ndarray) -> np.ndarray:
     """Return the peak to which the flow carries each point: Theorem 5.3's label, without refitting."""
     rest = ascend(field, points)
     return nearest(rest, peaks)
-
-
-def nearest(points: np.ndarray, peaks: np.ndarray) -> np.ndarray:
-    """Return the nearest peak of each point."""
-    squares = np.square(peaks).sum(axis=1) - 2 * points @ peaks.T
-    return squares.argmin(axis=1)

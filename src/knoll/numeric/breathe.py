@@ -8,7 +8,8 @@ import numpy as np
 from sklearn.cluster import KMeans as NonprivateKMeans
 from threadpoolctl import threadpool_limits
 
-from knoll.numeric.ward import squared_distances, ward
+from knoll.numeric.distances import squared_distances
+from knoll.numeric.ward import ward
 
 EXTRA = 5  # centres added at first; one fewer whenever that does not help
 TRIED = 20  # points tried for each added centre

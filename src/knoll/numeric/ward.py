@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from knoll.numeric.distances import squared_distances
+
 
 class Joins:
     """The costs of joining each pair of centres. The arrays are looked at, not copied: after a change, `update`."""
@@ -45,9 +47,3 @@ def ward(at: np.ndarray, weight: np.ndarray, k: int, error: np.ndarray | None = 
         joins.drop(j)
         joins.update(np.array([i]))
     return shares[~joins.gone]
-
-
-def squared_distances(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Squared distance of every point to every centre."""
-    squares = np.square(points).sum(axis=1)[:, None] + np.square(centres).sum(axis=1)
-    return np.maximum(squares - 2 * points @ centres.T, 0.0)

@@ -4,10 +4,11 @@ from knoll.queries.cells import SplitTree
 from knoll.queries.components import ComponentMoments, Gaussians
 from knoll.queries.counts import Count
 from knoll.queries.domain import Ball, Box, Domain
-from knoll.queries.fourier import FourierFeatures, FourierGrid, Lattice, LatticeCounts
+from knoll.queries.fourier import FourierFeatures, FourierGrid
 from knoll.queries.given import domain_from
 from knoll.queries.kernel_steps import KernelSteps
-from knoll.queries.moments import CellDisplacements, CellMoments, CellSecondMoments
+from knoll.queries.lattice import Lattice, LatticeCounts
+from knoll.queries.moments import CellDisplacements, CellMoments
 from knoll.queries.nearest import Nearest, TwoLevel, candidates
 from knoll.queries.projection import Projected, longest_record, random_hyperplanes, random_projection
 from knoll.queries.query import Query
@@ -19,7 +20,6 @@ __all__ = [
     "Box",
     "CellDisplacements",
     "CellMoments",
-    "CellSecondMoments",
     "CellShapes",
     "ColumnHistograms",
     "ComponentMoments",

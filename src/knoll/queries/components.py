@@ -14,14 +14,12 @@ import math
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from knoll.arrays import Floats, Integers
 from knoll.queries.domain import Ball, Box
 from knoll.queries.query import Query, require_finite
 from knoll.queries.shapes import Cells
 
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Products = Literal["full", "diag", "trace"]
 
 _GRID_BITS = 20  # a displacement on a domain's grid is shorter than 2^20 units per column

@@ -1,12 +1,9 @@
 """How many records there are."""
 
 import numpy as np
-import numpy.typing as npt
 
+from knoll.arrays import Floats, Integers
 from knoll.queries.query import COUNT_WEIGHT, Query, one_vote
-
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 class Count(Query):

@@ -10,12 +10,11 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from knoll.arrays import Floats, Integers
 from knoll.privacy.errors import BoundsError
 from knoll.queries.query import UNIT
 
-Floats = npt.NDArray[np.float64]
 LARGEST_BOUND, SMALLEST_HALF = 1e30, 1e-30
 """Bounds are no larger, and half a width no smaller.
 
@@ -51,7 +50,7 @@ class Domain(Protocol):
         """Clip records and round them to the grid; records that hold a NaN are left out."""
         ...
 
-    def reach(self, weights: npt.NDArray[np.int64], norm: int) -> float:
+    def reach(self, weights: Integers, norm: int) -> float:
         """Largest norm of a weighted grid point."""
         ...
 
@@ -126,7 +125,7 @@ class Box:
     def _grid(self) -> "Grid":
         return Grid(self.centre, self.half, self.steps)
 
-    def reach(self, weights: npt.NDArray[np.int64], norm: int) -> float:
+    def reach(self, weights: Integers, norm: int) -> float:
         """Largest norm of a weighted grid point: at a corner, where every coordinate is ±UNIT."""
         return float(UNIT * np.linalg.norm(np.broadcast_to(weights, (self.n_columns,)), norm))
 
@@ -192,7 +191,7 @@ class Ball:
         """Clip to the ball and cut to the grid; records that hold a NaN are left out."""
         return clip_to_ball(self.cube.quantise(block), UNIT)
 
-    def reach(self, weights: npt.NDArray[np.int64], norm: int) -> float:
+    def reach(self, weights: Integers, norm: int) -> float:
         """Largest norm of an equally weighted grid point: UNIT in l2; sqrt(columns) times it, on a diagonal, in l1."""
         largest = float(np.max(weights)) * UNIT
         return largest if norm == 2 else largest * self.n_columns**0.5

@@ -8,13 +8,10 @@ most 1 whatever the points are, so that plain noise serves; the estimator multip
 """
 
 import numpy as np
-import numpy.typing as npt
 
+from knoll.arrays import Floats, Integers
 from knoll.queries.domain import Domain, clip_to_ball
 from knoll.queries.query import Query, require_finite
-
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 RIDGE = 1e-3  # r: keeps W finite where points meet; lowers the norm, never raises it
 _UNIT = 2**14  # grid units to a whitened contribution of norm 1

@@ -6,17 +6,14 @@ joint l2 norm is sqrt(w^2 + reach^2) rather than the sum of two separately noise
 """
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csc_array
 
+from knoll.arrays import Floats, Integers
 from knoll.queries.cells import SplitTree
 from knoll.queries.domain import Ball, Box, clip_to_ball
 from knoll.queries.nearest import Nearest
 from knoll.queries.projection import Projected
 from knoll.queries.query import UNIT, Query
-
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 _FINEST = 64  # weight of the widest column
 
@@ -134,70 +131,6 @@ class CellDisplacements(Query):
         """Two records in different cells, or on opposite sides of one centre."""
         apart = 2.0 ** (1 / norm) * self.bound(norm) if self.cells.n_cells > 1 else 0.0
         return max(apart, 2.0 * self._reach(norm))
-
-
-class CellSecondMoments(Query):
-    """Count, sum and second moments of the records in each cell of a box, coordinates taken from its middle.
-
-    The total has shape (cells, 1 + d + d(d+1)/2): count, sums, then products q_j q_l / UNIT for j <= l (cut towards
-    zero). In units where UNIT = 1, with weights w, A = 2 B and B on count, sums and products:
-
-    Sensitivity. bound: all of (w, A q, B q_j q_l) peaks at a corner: w^2 + d A^2 + B^2 d(d+1)/2 in l2^2, and the same
-    without squares in l1. spread across cells: sqrt(2) (l1: 2) times that. Within one cell, for records u and v with
-    a_j = |u_j - v_j| in [0, 2] we have |u_j + v_j| <= 2 - a_j and u_j u_l - v_j v_l = (p_j q_l + q_j p_l) / 2
-    with p = u - v, q = u + v, so u = 1, v = 1 - a is worst for given a, and
-
-    - l1: sum of A a_j + B a_j (2 - a_j) + B sum over pairs of (a_j + a_l - a_j a_l), which with A = 2 B is concave
-      and symmetric: its maximum is at equal a = (d + 3)/(d + 1), B d (d + 3)^2 / (2 (d + 1)).
-    - l2: for A^2 >= 2 B^2 the square is convex in each u_j, hence largest at corners, where s flipped coordinates
-      give 4 B^2 s (4 + d - s).
-
-    Cutting moves a product's difference by less than one grid unit: a factor of 1 + 2^-16 covers it.
-
-    Parameters
-    ----------
-    cells : Nearest
-        The cells of a `Box`.
-    """
-
-    name = "cell counts, sums and second moments"
-
-    def __init__(self, cells: Nearest) -> None:
-        if not isinstance(cells.domain, Box):
-            raise TypeError("second moments need a Box")
-        self.cells = cells
-        self.box = cells.domain
-        d = self.box.n_columns
-        self._pairs = np.triu_indices(d)
-        products = len(self._pairs[0])
-        fine = _FINEST // 2
-        self._count_weight = fine * UNIT * max(1, round(d**0.5))
-        self.shape = (cells.n_cells, 1 + d + products)
-        self.weights = np.array([self._count_weight] + [2 * fine] * d + [fine] * products, dtype=np.int64)
-        steps = self.box.steps
-        self.step = np.array([1.0, *steps, *(UNIT * steps[self._pairs[0]] * steps[self._pairs[1]])])
-        self.touched = self.shape[1]
-        self.largest = max(self._count_weight, 2 * fine * UNIT)
-
-    def summarise(self, block: Floats) -> Integers:
-        """Count the records of each cell and add up their coordinates and products."""
-        grid = self.box.quantise(block)
-        rows, columns = self._pairs
-        products = np.trunc(grid[:, rows] * grid[:, columns] / UNIT)
-        return add_by_cell(self.cells.labels(block, grid), np.hstack([grid, products]), self.cells.n_cells)
-
-    def bound(self, norm: int) -> float:
-        """All of it at a corner of the box."""
-        largest = np.append(self.weights[:1], self.weights[1:] * UNIT)
-        return float(np.linalg.norm(largest.astype(np.float64), norm))
-
-    def spread(self, norm: int) -> float:
-        """Two records in different cells, or the worst pair within one."""
-        d, fine = self.box.n_columns, float(self.weights[-1]) * UNIT
-        flips = min(d, (4 + d) // 2)
-        within = d * (d + 3) ** 2 / (2 * (d + 1)) if norm == 1 else 2.0 * (flips * (4 + d - flips)) ** 0.5
-        apart = 2.0 ** (1 / norm) * self.bound(norm) if self.cells.n_cells > 1 else 0.0
-        return max(apart, fine * within * (1 + 2.0**-16))
 
 
 def add_by_cell(labels: Integers, grid: Floats, n_cells: int, *more: Floats) -> Integers:

@@ -13,15 +13,13 @@ many centres in many columns come in groups, and a record looks into one of them
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
+from knoll.arrays import Floats, Integers
 from knoll.queries.domain import Ball, Box, Grid
 from knoll.queries.projection import Projected
 from knoll.queries.query import UNIT, require_finite
-
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 _PRODUCT_SIZE = 2**18  # entries of one exact product: stays in cache
 _TREE_FROM, _TREE_COLUMNS = 1000, 6  # a tree is quicker from so many centres on, in up to so many columns
@@ -48,7 +46,7 @@ class Nearest:
     """
 
     def __init__(
-        self, centres: npt.ArrayLike, domain: Box | Ball | Projected, scales: Floats | Sequence[float] | None = None
+        self, centres: ArrayLike, domain: Box | Ball | Projected, scales: Floats | Sequence[float] | None = None
     ) -> None:
         self.domain = domain
         self.centres = domain.clip(np.array(centres, dtype=np.float64))

@@ -6,12 +6,11 @@ record alone.
 """
 
 import numpy as np
-import numpy.typing as npt
 
+from knoll.arrays import Floats
 from knoll.queries.domain import Ball, Box, clip_to_ball, shorten
 from knoll.queries.query import UNIT, require_finite
 
-Floats = npt.NDArray[np.float64]
 _MATRIX_BITS = 14
 
 
@@ -54,10 +53,6 @@ class Projected:
         np.rint(projected, out=projected)
         np.clip(projected, -UNIT, UNIT, out=projected)
         return clip_to_ball(projected, UNIT)
-
-    def project(self, points: Floats) -> Floats:
-        """Project public points."""
-        return (points - self.source.centre) / self.scales @ self.matrix.T
 
     def clip(self, points: Floats) -> Floats:
         """Move public projected points into the ball."""

@@ -14,13 +14,11 @@ To add a query: subclass `Query`, prove `bound` and `spread` in the docstring, a
 from abc import ABC, abstractmethod
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
+from knoll.arrays import Floats, Integers
 from knoll.privacy.errors import PrivacyError
 from knoll.privacy.relation import Relation
-
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 BITS = 18
 UNIT = 2**BITS
@@ -79,7 +77,7 @@ class Query(ABC):
         return worst * (1.0 + 2.0**-40)
 
 
-def require_finite(what: str, *numbers: npt.ArrayLike, positive: bool = False) -> None:
+def require_finite(what: str, *numbers: ArrayLike, positive: bool = False) -> None:
     """Refuse public parameters of a query that are not finite: it could not clip, so no bound would hold.
 
     Parameters
@@ -96,10 +94,10 @@ def require_finite(what: str, *numbers: npt.ArrayLike, positive: bool = False) -
             raise PrivacyError(f"{what} must be finite {'and positive ' if positive else ''}numbers")
 
 
-def one_vote(norm: int, choices: int, weight: int = COUNT_WEIGHT) -> tuple[float, float]:
-    """Bound and spread of a contribution that is `weight` in one of `choices` places.
+def one_vote(norm: int, choices: int) -> tuple[float, float]:
+    """Bound and spread of a contribution that is w = COUNT_WEIGHT in one of `choices` places.
 
-    One vote has norm `weight`; two votes in different places differ by weight * 2 in l1 and weight * sqrt(2) in l2, two
-    votes in the only place there is by nothing.
+    One vote has norm w; two votes in different places differ by 2 w in l1 and sqrt(2) w in l2, two votes in the only
+    place there is by nothing.
     """
-    return float(weight), float(weight) * 2.0 ** (1 / norm) if choices > 1 else 0.0
+    return float(COUNT_WEIGHT), float(COUNT_WEIGHT) * 2.0 ** (1 / norm) if choices > 1 else 0.0

@@ -9,15 +9,12 @@ their own size.
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from knoll.arrays import Floats, Integers
 from knoll.queries.domain import Ball, Box, clip_to_ball
 from knoll.queries.moments import add_by_cell
 from knoll.queries.projection import Projected
 from knoll.queries.query import Query, require_finite
-
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 SHAPE_UNIT = 2**16
 """Grid units to a displacement on the rim of the ellipsoid."""

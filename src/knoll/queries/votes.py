@@ -1,15 +1,12 @@
 """Votes: every record names one cell."""
 
 import numpy as np
-import numpy.typing as npt
 
+from knoll.arrays import Floats, Integers
 from knoll.queries.cells import SplitTree
 from knoll.queries.domain import Box
 from knoll.queries.nearest import Nearest, TwoLevel
 from knoll.queries.query import COUNT_WEIGHT, Query, one_vote, require_finite
-
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 class _Votes(Query):

@@ -5,9 +5,11 @@ from collections.abc import Callable
 import numpy as np
 from scipy.stats import qmc
 
-from knoll.series.series import Series, Surface
+from knoll.series.base import Surface
+from knoll.series.series import Series
 
 _LONGEST = 0.5  # bandwidths per step
+_APART = 0.3  # bandwidths between points that count as two
 _STILL = 1e-6  # bandwidths: smaller steps are no steps
 
 
@@ -71,13 +73,13 @@ def good_starts(
     return points[np.argsort(-value, kind="stable")[:most]]
 
 
-def distinct(series: Series, points: np.ndarray, apart: float = 0.3) -> np.ndarray:
+def distinct(series: Series, points: np.ndarray) -> np.ndarray:
     """Return one of each group of points that ended together, highest first."""
     points = points[np.argsort(-series.value(points), kind="stable")]
     chosen: list[int] = []
     for i in range(len(points)):
         gaps = np.linalg.norm((points[chosen] - points[i]) / series.bandwidth, axis=1)
-        if not chosen or gaps.min() > apart:
+        if not chosen or gaps.min() > _APART:
             chosen.append(i)
     return points[chosen]
 

@@ -5,7 +5,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from knoll.queries import Lattice
-from knoll.series.series import FeatureSeries, GridSeries, Series
+from knoll.series.features import FeatureSeries
+from knoll.series.series import GridSeries, Series
 
 MOST_TOTALS = 2**18  # on a lattice, kept or not; a fit has at most 2^17
 

@@ -6,7 +6,7 @@ persistence exceeds the error of the difference: privacy noise and sampling erro
 to the one they merged into.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -45,10 +45,6 @@ class Peaks:
         for i in range(len(keep)):
             owner[i] = i if keep[i] else owner[self.parent[i]] if self.parent[i] >= 0 else -1
         return owner
-
-    def moved(self, points: np.ndarray, heights: np.ndarray) -> "Peaks":
-        """Return the same peaks, more exactly placed."""
-        return replace(self, points=points, heights=heights)
 
 
 def climb(values: np.ndarray) -> np.ndarray:

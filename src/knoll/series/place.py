@@ -20,7 +20,8 @@ import numpy as np
 from scipy.stats import chi2
 
 from knoll.series.ascent import polish
-from knoll.series.series import Series, Surface
+from knoll.series.base import Surface
+from knoll.series.series import Series
 from knoll.series.surroundings import Surroundings
 
 MOST_CURVED = 32  # columns up to which the curvature of a top is computed

@@ -4,23 +4,21 @@ A kernel sum S(x) = sum_i K((x - X_i) / h), K(0) = 1, is linear in released Four
 T_e with B_e the features and g the kernel's spectrum at bandwidth h. One release thus holds every bandwidth; only the
 noise depends on it. Everything here is post-processing.
 
-`GridSeries` stands on a lattice (few columns, features are products of one per column), `FeatureSeries` on a list of
-frequencies (many columns). Both work in the coordinates of the domain; h is per column.
+`GridSeries` stands on a lattice (few columns, features are products of one per column), `FeatureSeries` (features.py)
+on a list of frequencies (many columns). Both work in the coordinates of the domain; h is per column.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations_with_replacement
-from typing import Protocol
 
 import numpy as np
-from scipy.special import logsumexp
 
 from knoll.queries import Lattice
+from knoll.series.base import BaseSeries
+from knoll.series.features import FeatureSeries
 
 _CHUNK = 2**22  # entries of a feature matrix held at a time
-_SMALL_CHUNK = 2**18  # of phases: cosines and sines are taken while they are at hand
 
 
 def spectrum(lattice: Lattice, bandwidth: np.ndarray) -> np.ndarray:
@@ -38,72 +36,8 @@ def kernel_volume(bandwidth: np.ndarray) -> float:
     return float(np.prod(bandwidth)) * (2 * np.pi) ** (len(bandwidth) / 2)
 
 
-class Surface(Protocol):
-    """What it takes to climb a kernel sum and to tell how sure its tops are."""
-
-    @property
-    def bandwidth(self) -> np.ndarray:
-        """Of the kernel."""
-        ...
-
-    @property
-    def noise(self) -> float:
-        """Standard error of the privacy noise of the sum."""
-        ...
-
-    @property
-    def gradient_noise(self) -> np.ndarray:
-        """Standard error of the noise of each partial derivative."""
-        ...
-
-    def derivatives(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Value, gradient and Hessian."""
-        ...
-
-
-class _Series:
-    """What both kinds of series share."""
-
-    bandwidth: np.ndarray
-
-    @property
-    def approximation(self) -> float:
-        """Standard error of the kernel itself: none on a grid."""
-        return 0.0
-
-    def value(self, points: np.ndarray) -> np.ndarray:
-        """Return the kernel sum at points."""
-        return self._evaluate(points, [()])[:, 0]
-
-    def gradient(self, points: np.ndarray) -> np.ndarray:
-        """Return its gradient."""
-        return self._evaluate(points, [(j,) for j in range(points.shape[1])])
-
-    def value_and_gradient(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return both, cheaper than one after the other."""
-        both = self._evaluate(points, [(), *((j,) for j in range(points.shape[1]))])
-        return both[:, 0], both[:, 1:]
-
-    def hessian(self, points: np.ndarray) -> np.ndarray:
-        """Return its second derivatives, (points, d, d)."""
-        return self.derivatives(points)[2]
-
-    def derivatives(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return value, gradient and Hessian together."""
-        d = points.shape[1]
-        pairs = list(combinations_with_replacement(range(d), 2))
-        values = self._evaluate(points, [(), *((j,) for j in range(d)), *pairs])
-        full = np.empty((len(points), d, d))
-        for (i, j), value in zip(pairs, values[:, 1 + d :].T, strict=True):
-            full[:, i, j] = full[:, j, i] = value
-        return values[:, 0], values[:, 1 : 1 + d], full
-
-    def _evaluate(self, points: np.ndarray, orders: Sequence[tuple[int, ...]]) -> np.ndarray:
-        raise NotImplementedError
-
-
 @dataclass(frozen=True)
-class GridSeries(_Series):
+class GridSeries(BaseSeries):
     """A Fourier series on a lattice.
 
     Parameters
@@ -199,12 +133,11 @@ class GridSeries(_Series):
         square = self.totals**2 - (self.stderr**2 if debias else 0.0)
         return float((self._gain * square)[self.stderr > 0].sum())
 
-    def on_mesh(self, *axes: np.ndarray, orders: Sequence[int] | None = None) -> np.ndarray:
+    def on_mesh(self, *axes: np.ndarray) -> np.ndarray:
         """Return the kernel sum on the product of axes, column by column: cheap for large meshes."""
         total = self._coefficients
         for j, axis in enumerate(axes):
-            basis = self.lattice.basis(j, axis, 0 if orders is None else orders[j], self._tops[j])
-            total = np.tensordot(total, basis, axes=(0, 1))
+            total = np.tensordot(total, self.lattice.basis(j, axis, 0, self._tops[j]), axes=(0, 1))
         return total
 
     def profile(self, x: np.ndarray, mesh: np.ndarray) -> np.ndarray:
@@ -256,95 +189,6 @@ class GridSeries(_Series):
                 basis = bases[j][pick.count(j)]
                 part = np.einsum("pk,pkr->pr", basis, part.reshape(len(points), basis.shape[1], -1))
             found[:, column] = part[:, 0]
-        return found
-
-
-@dataclass(frozen=True)
-class FeatureSeries(_Series):
-    """A sum over a list of frequencies, drawn in equal parts from the kernel's spectrum at several bandwidths.
-
-    Parameters
-    ----------
-    frequencies : array of shape (n_frequencies, n_columns)
-        Released frequencies.
-    cosines, sines : arrays of shape (n_frequencies,)
-        Released totals.
-    count, count_stderr : float
-        Released number of records, and the standard error of its noise.
-    stderr : float
-        Standard error of the noise of one total.
-    centre : array of shape (n_columns,)
-        Where phases are zero.
-    drawn : array of shape (n_rungs, n_columns)
-        The bandwidths whose spectra the frequencies sample.
-    bandwidth : array of shape (n_columns,)
-        The one in use.
-    """
-
-    frequencies: np.ndarray
-    cosines: np.ndarray
-    sines: np.ndarray
-    count: float
-    count_stderr: float
-    stderr: float
-    centre: np.ndarray
-    drawn: np.ndarray
-    bandwidth: np.ndarray
-
-    def at(self, bandwidth: np.ndarray) -> "FeatureSeries":
-        """Return the same release, seen with another bandwidth, best one near those that were drawn."""
-        return replace(self, bandwidth=np.asarray(bandwidth, dtype=np.float64))
-
-    @cached_property
-    def _gain(self) -> np.ndarray:
-        """Weights that turn a sample of a mixture of spectra into one of this bandwidth's; they sum to K(0) = 1."""
-        squares = self.frequencies**2
-        here = np.log(self.bandwidth).sum() - squares @ self.bandwidth**2 / 2
-        rungs = np.log(self.drawn).sum(axis=1) - squares @ (self.drawn**2).T / 2
-        weights = np.exp(here - logsumexp(rungs, axis=1))
-        return weights / weights.sum()
-
-    def pairs(self, *, debias: bool) -> float:
-        """Sum of the kernel over all pairs of records, each with itself too; with or without the noise's own part."""
-        square = self.cosines**2 + self.sines**2 - (2 * self.stderr**2 if debias else 0.0)
-        return float(self._gain @ square)
-
-    @cached_property
-    def noise(self) -> float:
-        """Standard error of the privacy noise of the kernel sum, at any point."""
-        return self.stderr * float(np.sqrt((self._gain**2).sum()))
-
-    @cached_property
-    def approximation(self) -> float:
-        """Standard error of taking a sample of frequencies for all of them, as the released totals tell it.
-
-        Far from the records every phase is as likely as any other, so each frequency adds half its squared total.
-        """
-        square = np.maximum(self.cosines**2 + self.sines**2 - 2 * self.stderr**2, 0.0)
-        return float(np.sqrt(self._gain**2 @ square / 2))
-
-    @cached_property
-    def gradient_noise(self) -> np.ndarray:
-        """Standard error of the noise of each partial derivative."""
-        return self.stderr * np.sqrt(self._gain**2 @ self.frequencies**2)
-
-    def noise_of_difference(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        """Standard error of the noise of S(one) - S(other), row by row."""
-        alike = np.cos((one - other) @ self.frequencies.T) @ self._gain**2 * self.stderr**2
-        return np.sqrt(np.maximum(2 * (self.noise**2 - alike), 0.0))
-
-    def _evaluate(self, points: np.ndarray, orders: Sequence[tuple[int, ...]]) -> np.ndarray:
-        step = max(1, _SMALL_CHUNK // max(len(self._gain), 1))
-        weights = [self._gain * np.prod(self.frequencies[:, list(pick)], axis=1) for pick in orders]
-        turns = {0: (self.cosines, self.sines), 1: (self.sines, -self.cosines), 2: (-self.cosines, -self.sines)}
-        of_cosine, of_sine = (
-            np.column_stack([w * turns[len(pick)][part] for w, pick in zip(weights, orders, strict=True)])
-            for part in (0, 1)
-        )
-        found = np.empty((len(points), len(orders)))
-        for start in range(0, len(points), step):
-            phase = (points[start : start + step] - self.centre) @ self.frequencies.T
-            found[start : start + step] = np.cos(phase) @ of_cosine + np.sin(phase) @ of_sine
         return found
 
 

@@ -11,6 +11,7 @@ the rounds learn one factor for all cells first, which is known well, then one f
 
 import numpy as np
 
+from knoll.numeric.distances import squared_distances
 from knoll.numeric.mixture import Mixture
 from knoll.privacy import Ask, Curator
 from knoll.queries import Ball, Box, Frame, Nearest
@@ -97,8 +98,7 @@ def _guess(at: np.ndarray, half: np.ndarray) -> np.ndarray:
     whole = np.square(half) / 3
     if k == 1:
         return whole[None]
-    squares = np.square(at).sum(axis=1)
-    gaps = np.maximum(squares[:, None] + squares - 2 * at @ at.T, 0.0)
+    gaps = squared_distances(at, at)
     gaps[np.diag_indices(k)] = np.inf
     nearest = np.maximum(gaps.min(axis=1), 1e-6 * whole.sum())
     return np.minimum(nearest[:, None] / 4 / d**0.5, whole)

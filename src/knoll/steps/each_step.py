@@ -27,7 +27,7 @@ from scipy.stats import qmc
 
 from knoll.privacy import Ask, Curator
 from knoll.queries import Box, Count, KernelSteps
-from knoll.series.series import FeatureSeries
+from knoll.series.features import FeatureSeries
 from knoll.series.surroundings import Surroundings
 from knoll.steps.kernel_sum import LADDER, PRIVATE, SCALE_SHARE, affordable_features, cap_of, rungs, series_asks
 

@@ -13,7 +13,8 @@ from scipy.stats import chi
 
 from knoll.privacy import Ask, Curator, PrivacyError
 from knoll.queries import Ball, Box, ColumnHistograms, FourierFeatures, FourierGrid, Lattice, LatticeCounts, Projected
-from knoll.series.series import FeatureSeries, GridSeries, Series, spectrum
+from knoll.series.features import FeatureSeries
+from knoll.series.series import GridSeries, Series, spectrum
 from knoll.series.surroundings import Surroundings
 
 LADDER, PRIVATE = "ladder", "private"

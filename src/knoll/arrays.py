@@ -1,0 +1,9 @@
+"""The types of arrays, named once."""
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]  # random bits
+Bools = npt.NDArray[np.bool_]

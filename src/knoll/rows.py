@@ -1,0 +1,123 @@
+"""Rows as users hand them over: a table in memory or a file becomes an engine for `fit`, or rows to label.
+
+What is handed back to the holder of the rows (labels, scores) is not released, and the model keeps nothing of it.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+from knoll.engines.decode import frame_to_doubles, is_frame, plain_to_doubles, refuse_dates
+from knoll.engines.engine import REFUSED
+from knoll.privacy import DataError, User
+from knoll.privacy.ledger import UNNAMED
+from knoll.source import Source, as_source, open_array, open_file, split_users
+
+
+def open_rows(estimator: Any, X: Any, response: Any, *, nulls: bool) -> tuple[Any, str]:
+    """Return the rows as an engine, and the name of the dataset."""
+    handling = {"missing": estimator.missing, "unit": estimator.unit, "nulls": nulls}
+    source = as_source(X)
+    if source is not None:
+        if response is not None:
+            raise DataError("with a file, the response is its last column; do not give y")
+        engine = open_file(source, estimator.bounds, **handling)
+        estimator.n_features_in_ = engine.n_columns
+        estimator.feature_names_in_ = np.array(engine.names, dtype=object)
+        return engine, source.name
+    table, users = split_users(X, estimator.unit)
+    array = check_rows(estimator, table, reset=True, allow_missing=nulls or estimator.missing == "drop")
+    if response is not None:
+        array = _with_response(estimator, array, response)
+    names = getattr(estimator, "feature_names_in_", None)
+    return open_array(array, names, users, **handling), UNNAMED
+
+
+def _with_response(estimator: Any, array: np.ndarray, response: Any) -> np.ndarray:
+    """Return rows with the response as their last column, and count and name it among the features."""
+    y = doubles_of(response)
+    if y.ndim != 1 or len(y) != len(array):
+        raise DataError(f"X has shape {array.shape} and y {y.shape}; they need as many rows, and y one column")
+    estimator.n_features_in_ += 1
+    if hasattr(estimator, "feature_names_in_"):
+        name = str(getattr(response, "name", None) or "y")
+        if name in estimator.feature_names_in_:
+            raise DataError(f"a predictor has the name of the response, {name!r}")
+        estimator.feature_names_in_ = np.append(estimator.feature_names_in_, np.array([name], dtype=object))
+    return np.column_stack([array, y])
+
+
+def doubles_of(table: Any) -> np.ndarray:
+    """Return a frame, a column or anything like an array as doubles, every value read by itself."""
+    if is_frame(table):
+        return frame_to_doubles(table)
+    refuse_dates(table)
+    try:
+        if hasattr(table, "to_pylist") or type(table).__module__.startswith(("pandas", "polars")):
+            return plain_to_doubles((getattr(table, "to_pylist", None) or table.to_list)())
+        return np.asarray(table, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError("X or y holds values that are not numbers") from None
+
+
+def check_rows(estimator: Any, X: Any, *, reset: bool, allow_missing: bool = False) -> np.ndarray:
+    """Validate a table in memory as scikit-learn does, with errors that quote no value."""
+    if is_frame(X):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)  # names, and the number of columns
+        array = frame_to_doubles(X)
+    else:
+        refuse_dates(X)
+    try:
+        if is_frame(X):
+            return check_array(array, dtype=np.float64, ensure_all_finite=not allow_missing)
+        return validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=not allow_missing)
+    except ValueError as error:
+        message = str(error)
+        if "could not convert" in message:
+            message = "X holds values that are not numbers; select numeric columns, or encode the others first"
+        elif "contains NaN" in message or "contains infinity" in message:
+            message = REFUSED
+        elif "Complex data not supported" in message:
+            message = "Complex data not supported"
+        raise DataError(re.sub(r"array=.*?\.\n", "\n", message, flags=re.DOTALL)) from None
+
+
+def label_rows(estimator: Any, X: Any, label: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """Label the rows of what `fit` accepts, for their holder; -1 for a row with a missing value."""
+    rows, usable = _rows_to_label(estimator, X)
+    labels = np.full(len(rows), -1)
+    if usable.any():
+        labels[usable] = label(rows[usable])
+    return labels
+
+
+def _rows_to_label(estimator: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of what `fit` accepts, for their holder, and which of them have no missing value.
+
+    The column of user ids, if there is one, is left out. Non-private: what is computed from these rows is not released.
+    """
+    source = as_source(X)
+    if source is not None:
+        names = getattr(estimator, "feature_names_in_", None)
+        columns = source.columns if names is None else [str(name) for name in names]
+        engine = open_file(Source(source.path, columns), estimator.bounds, missing="drop", unit=None)
+        rows = np.vstack([block for block, _, _ in engine.read()] or [np.empty((0, engine.n_columns))])
+        if rows.shape[1] != estimator.n_features_in_:
+            raise DataError(f"the file has {rows.shape[1]} feature columns, the model {estimator.n_features_in_}")
+    else:
+        table, _ = split_users(X, estimator.unit if _has_users(X, estimator) else None)
+        rows = check_rows(estimator, table, reset=False, allow_missing=estimator.missing == "drop")
+    return rows, np.logical_and.reduce(np.isfinite(rows), axis=1)
+
+
+def _has_users(X: Any, estimator: Any) -> bool:
+    """Whether a table still holds the column of user ids."""
+    unit = estimator.unit
+    if not isinstance(unit, User):
+        return False
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    return unit.column in list(names) if names is not None else np.shape(X)[1:] == (estimator.n_features_in_ + 1,)

@@ -1,0 +1,71 @@
+"""What every released kernel sum can do: values, gradients and Hessians at any point."""
+
+from collections.abc import Sequence
+from itertools import combinations_with_replacement
+from typing import Protocol
+
+import numpy as np
+
+
+class Surface(Protocol):
+    """What it takes to climb a kernel sum and to tell how sure its tops are."""
+
+    @property
+    def bandwidth(self) -> np.ndarray:
+        """Of the kernel."""
+        ...
+
+    @property
+    def noise(self) -> float:
+        """Standard error of the privacy noise of the sum."""
+        ...
+
+    @property
+    def gradient_noise(self) -> np.ndarray:
+        """Standard error of the noise of each partial derivative."""
+        ...
+
+    def derivatives(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Value, gradient and Hessian."""
+        ...
+
+
+class BaseSeries:
+    """What both kinds of series share."""
+
+    bandwidth: np.ndarray
+
+    @property
+    def approximation(self) -> float:
+        """Standard error of the kernel itself: none on a grid."""
+        return 0.0
+
+    def value(self, points: np.ndarray) -> np.ndarray:
+        """Return the kernel sum at points."""
+        return self._evaluate(points, [()])[:, 0]
+
+    def gradient(self, points: np.ndarray) -> np.ndarray:
+        """Return its gradient."""
+        return self._evaluate(points, [(j,) for j in range(points.shape[1])])
+
+    def value_and_gradient(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return both, cheaper than one after the other."""
+        both = self._evaluate(points, [(), *((j,) for j in range(points.shape[1]))])
+        return both[:, 0], both[:, 1:]
+
+    def hessian(self, points: np.ndarray) -> np.ndarray:
+        """Return its second derivatives, (points, d, d)."""
+        return self.derivatives(points)[2]
+
+    def derivatives(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return value, gradient and Hessian together."""
+        d = points.shape[1]
+        pairs = list(combinations_with_replacement(range(d), 2))
+        values = self._evaluate(points, [(), *((j,) for j in range(d)), *pairs])
+        full = np.empty((len(points), d, d))
+        for (i, j), value in zip(pairs, values[:, 1 + d :].T, strict=True):
+            full[:, i, j] = full[:, j, i] = value
+        return values[:, 0], values[:, 1 : 1 + d], full
+
+    def _evaluate(self, points: np.ndarray, orders: Sequence[tuple[int, ...]]) -> np.ndarray:
+        raise NotImplementedError

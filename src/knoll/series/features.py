@@ -1,0 +1,101 @@
+"""A released kernel sum in many columns: a sum over a list of frequencies."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.special import logsumexp
+
+from knoll.series.base import BaseSeries
+
+_CHUNK = 2**18  # phases at a time: cosines and sines are taken while they are at hand
+
+
+@dataclass(frozen=True)
+class FeatureSeries(BaseSeries):
+    """A sum over a list of frequencies, drawn in equal parts from the kernel's spectrum at several bandwidths.
+
+    Parameters
+    ----------
+    frequencies : array of shape (n_frequencies, n_columns)
+        Released frequencies.
+    cosines, sines : arrays of shape (n_frequencies,)
+        Released totals.
+    count, count_stderr : float
+        Released number of records, and the standard error of its noise.
+    stderr : float
+        Standard error of the noise of one total.
+    centre : array of shape (n_columns,)
+        Where phases are zero.
+    drawn : array of shape (n_rungs, n_columns)
+        The bandwidths whose spectra the frequencies sample.
+    bandwidth : array of shape (n_columns,)
+        The one in use.
+    """
+
+    frequencies: np.ndarray
+    cosines: np.ndarray
+    sines: np.ndarray
+    count: float
+    count_stderr: float
+    stderr: float
+    centre: np.ndarray
+    drawn: np.ndarray
+    bandwidth: np.ndarray
+
+    def at(self, bandwidth: np.ndarray) -> "FeatureSeries":
+        """Return the same release, seen with another bandwidth, best one near those that were drawn."""
+        return replace(self, bandwidth=np.asarray(bandwidth, dtype=np.float64))
+
+    @cached_property
+    def _gain(self) -> np.ndarray:
+        """Weights that turn a sample of a mixture of spectra into one of this bandwidth's; they sum to K(0) = 1."""
+        squares = self.frequencies**2
+        here = np.log(self.bandwidth).sum() - squares @ self.bandwidth**2 / 2
+        rungs = np.log(self.drawn).sum(axis=1) - squares @ (self.drawn**2).T / 2
+        weights = np.exp(here - logsumexp(rungs, axis=1))
+        return weights / weights.sum()
+
+    def pairs(self, *, debias: bool) -> float:
+        """Sum of the kernel over all pairs of records, each with itself too; with or without the noise's own part."""
+        square = self.cosines**2 + self.sines**2 - (2 * self.stderr**2 if debias else 0.0)
+        return float(self._gain @ square)
+
+    @cached_property
+    def noise(self) -> float:
+        """Standard error of the privacy noise of the kernel sum, at any point."""
+        return self.stderr * float(np.sqrt((self._gain**2).sum()))
+
+    @cached_property
+    def approximation(self) -> float:
+        """Standard error of taking a sample of frequencies for all of them, as the released totals tell it.
+
+        Far from the records every phase is as likely as any other, so each frequency adds half its squared total.
+        """
+        square = np.maximum(self.cosines**2 + self.sines**2 - 2 * self.stderr**2, 0.0)
+        return float(np.sqrt(self._gain**2 @ square / 2))
+
+    @cached_property
+    def gradient_noise(self) -> np.ndarray:
+        """Standard error of the noise of each partial derivative."""
+        return self.stderr * np.sqrt(self._gain**2 @ self.frequencies**2)
+
+    def noise_of_difference(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """Standard error of the noise of S(one) - S(other), row by row."""
+        alike = np.cos((one - other) @ self.frequencies.T) @ self._gain**2 * self.stderr**2
+        return np.sqrt(np.maximum(2 * (self.noise**2 - alike), 0.0))
+
+    def _evaluate(self, points: np.ndarray, orders: Sequence[tuple[int, ...]]) -> np.ndarray:
+        step = max(1, _CHUNK // max(len(self._gain), 1))
+        weights = [self._gain * np.prod(self.frequencies[:, list(pick)], axis=1) for pick in orders]
+        turns = {0: (self.cosines, self.sines), 1: (self.sines, -self.cosines), 2: (-self.cosines, -self.sines)}
+        of_cosine, of_sine = (
+            np.column_stack([w * turns[len(pick)][part] for w, pick in zip(weights, orders, strict=True)])
+            for part in (0, 1)
+        )
+        found = np.empty((len(points), len(orders)))
+        for start in range(0, len(points), step):
+            phase = (points[start : start + step] - self.centre) @ self.frequencies.T
+            found[start : start + step] = np.cos(phase) @ of_cosine + np.sin(phase) @ of_sine
+        return found

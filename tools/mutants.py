@@ -1,0 +1,689 @@
+"""Mutants: take one protection out of the code at a time, and see that a test notices.
+
+The source is copied, one protection is removed from the copy, and the tests that should notice run against it. A mutant
+that survives is a protection that nothing watches over.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.output import write
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A protection, and the code without it."""
+
+    protection: str
+    file: str
+    code: str
+    without: str
+    tests: str
+    only: str = ""
+
+
+QUERIES, ESTIMATORS = "tests/contract/test_queries.py", "tests/contract/test_estimators.py"
+CURATOR, LEDGER = "tests/privacy/test_curator.py", "tests/privacy/test_ledger.py"
+PARTS = "tests/privacy/test_parts.py"
+AUDIT, ROUNDING = "tests/audit/test_audit.py", "tests/audit/test_quantisation.py"
+FAULTS, NOISE = "tests/end_to_end/test_faults.py", "tests/statistical/test_noise.py"
+SEARCH, DOMAINS = "tests/contract/test_search.py", "tests/queries/test_domain.py tests/queries/test_nearest.py"
+STATE, PIPELINES = "tests/audit/test_whole_state.py", "tests/audit/test_pipelines.py"
+RELEASES = "tests/audit/test_releases.py"
+CLIENTS, LOCAL = "tests/local/test_clients.py", "tests/contract/test_local.py"
+HOSTILE = "tests/fuzz/test_hostile_json.py"
+DOOR, LOG = "tests/privacy/test_door.py", "tests/privacy/test_log.py"
+READING, FILES = "tests/contract/test_reading.py", "tests/engines/test_files.py"
+
+MUTANTS = [
+    Mutant(
+        "the clip to the box",
+        "queries/domain.py",
+        "        np.clip(grid, -self._limit, self._limit, out=grid)\n",
+        "",
+        QUERIES,
+        "tight and moments",
+    ),
+    Mutant(
+        "the clip to the ball",
+        "queries/domain.py",
+        "    if squares.size and squares.max() > limit:",
+        "    if False:",
+        QUERIES,
+        "tight and ball",
+    ),
+    Mutant(
+        "rounding towards zero in the ball",
+        "queries/domain.py",
+        "        np.trunc(grid, out=grid)\n",
+        "        np.copyto(grid, np.sign(grid) * np.ceil(np.abs(grid)))\n",
+        QUERIES,
+        "tight and ball",
+    ),
+    Mutant(
+        "the quantisation term of squares",
+        "queries/shapes.py",
+        "(within + b * d ** (1 / norm) / SHAPE_UNIT)",
+        "within",
+        ROUNDING,
+    ),
+    Mutant(
+        "replace_one costs the spread",
+        "queries/query.py",
+        "max(self.spread(norm), self.bound(norm)) if relation is Relation.REPLACE_ONE else self.bound(norm)",
+        "self.bound(norm)",
+        QUERIES,
+        "tight and votes",
+    ),
+    Mutant(
+        "a record with a NaN adds nothing",
+        "queries/domain.py",
+        "        if np.isnan(grid.sum()):",
+        "        if False:",
+        QUERIES,
+        "empty_and_single or padding",
+    ),
+    Mutant(
+        "the ledger is written before the noise",
+        "privacy/curator.py",
+        "            self._record(entry)\n        return self._noisy(query, total, entry, source)\n",
+        "            noisy = self._noisy(query, total, entry, source)\n"
+        "            self._record(entry)\n        return noisy\n",
+        FAULTS,
+        "killed_at_the_draw",
+    ),
+    Mutant(
+        "noise on empty cells",
+        "privacy/sources.py",
+        "        return total + law.draw(scale, total.size, self.words).reshape(total.shape)",
+        "        return total + (total != 0) * law.draw(scale, total.size, self.words).reshape(total.shape)",
+        AUDIT,
+        "gives_nothing_away",
+    ),
+    Mutant(
+        "the recheck after the fit",
+        "privacy/curator.py",
+        "spent = recheck(self._budget, self._entries)",
+        "from knoll.privacy.released import compose as c; spent = c(self._entries)",
+        FAULTS,
+        "statement_is_refused",
+    ),
+    Mutant(
+        "the whole of the noise",
+        "privacy/curator.py",
+        "return sensitivity, sensitivity / self._budget.ratio(",
+        "return sensitivity, 0.7 * sensitivity / self._budget.ratio(",
+        AUDIT,
+        "plain_release or joint_release",
+    ),
+    Mutant("the shape of the noise", "privacy/noise.py", "    rate = 0.5 / fine**2", "    rate = 0.7 / fine**2", NOISE),
+    Mutant(
+        "a fresh key for every draw", "privacy/entropy.py", 'int.from_bytes(os.urandom(16), "little")', "4711", ROUNDING
+    ),
+    Mutant(
+        "the shares' limit",
+        "privacy/curator.py",
+        "share]) > 1.0 + _ROUNDING:",
+        "share]) > 3.0:",
+        CURATOR,
+        "beyond_the_budget",
+    ),
+    Mutant(
+        "the cap per user counts",
+        "privacy/curator.py",
+        "sensitivity = self._unit.cap * query",
+        "sensitivity = query",
+        CURATOR,
+        "users_scale",
+    ),
+    Mutant(
+        "each part of the records answers once",
+        "privacy/parts.py",
+        "            if self._used == self._number:",
+        "            if False:",
+        PARTS,
+        "answers_once",
+    ),
+    Mutant(
+        "a replaced record touches two parts",
+        "privacy/parts.py",
+        "        if relation is not Relation.REPLACE_ONE:",
+        "        if True:",
+        PARTS,
+        "together",
+    ),
+    Mutant(
+        "the cap of a dataset",
+        "privacy/ledger.py",
+        "    if cap is None:\n        return\n",
+        "    return\n",
+        LEDGER,
+        "cap and not processes",
+    ),
+    Mutant(
+        "the seals of the ledger",
+        "privacy/log.py",
+        " or seal != _seal(self._last, at, kind, body)",
+        "",
+        FAULTS,
+        "changed_or_lost",
+    ),
+    Mutant(
+        "the price of the sampler",
+        "privacy/curator.py",
+        "law.cost(ratio) + law.charge(",
+        "law.cost(ratio) or law.charge(",
+        ESTIMATORS,
+        "price_of_the_sampler and Lloyd",
+    ),
+    Mutant(
+        "the rounding of tables of cosines",
+        "queries/fourier.py",
+        "least = float(kernel.min()) - rounding",
+        "least = float(kernel.min())",
+        ROUNDING,
+    ),
+    Mutant(
+        "a coarser grid for many centres in many columns",
+        "queries/nearest.py",
+        "        while UNIT / 2**self._coarse > limit:",
+        "        while False:",
+        DOMAINS,
+    ),
+    Mutant(
+        "the clip of whitened steps",
+        "queries/kernel_steps.py",
+        "clip_to_ball(np.rint(whitened), _UNIT).sum(axis=0)",
+        "np.rint(whitened).sum(axis=0)",
+        ROUNDING,
+    ),
+    Mutant(
+        "the quantisation term of the scatter matrix",
+        "queries/shapes.py",
+        "(2.0**0.5 + self.frame.n_columns / SHAPE_UNIT)",
+        "2.0**0.5",
+        SEARCH,
+        "scatter",
+    ),
+    Mutant(
+        "the worst pair within one cell, in many columns",
+        "queries/shapes.py",
+        "            c = 4 * b / (d**0.5 + (d + 32 * b**2) ** 0.5)\n",
+        "            c = 0.0\n",
+        SEARCH,
+        "shapes",
+    ),
+    Mutant(
+        "the clip of whitened displacements",
+        "queries/components.py",
+        "        if outside.size:\n            factor",
+        "        if False:\n            factor",
+        QUERIES,
+        "tight and components",
+    ),
+    Mutant(
+        "responsibilities add up to one",
+        "queries/components.py",
+        "    np.cumsum(parts, axis=0, out=parts)\n"
+        "    total = parts[-1].copy()\n"
+        "    parts *= unit\n"
+        "    parts /= total\n"
+        "    np.rint(parts, out=parts)\n"
+        "    parts[1:] -= parts[:-1].copy()\n"
+        "    return parts",
+        "    return np.rint(parts * unit / parts.sum(axis=0))",
+        ROUNDING,
+    ),
+    Mutant(
+        "phases are exact",
+        "queries/fourier.py",
+        "max(initial=0) * UNIT >= 2**52:",
+        "max(initial=0) * UNIT >= 2**90:",
+        DOMAINS,
+        "not_finite",
+    ),
+    Mutant(
+        "a query's parameters are finite",
+        "queries/query.py",
+        "        if not np.isfinite(each).all() or",
+        "        if",
+        DOMAINS,
+        "not_finite",
+    ),
+    Mutant(
+        "bounds that can be squared",
+        "queries/domain.py",
+        "LARGEST_BOUND, SMALLEST_HALF = 1e30, 1e-30",
+        "LARGEST_BOUND, SMALLEST_HALF = 1e100, 1e-100",
+        DOMAINS,
+        "squares",
+    ),
+    Mutant(
+        "an audit compares the whole state",
+        "audit/published.py",
+        "    shown = {name: tree(result)}",
+        "    shown = {name: tree(None)}",
+        STATE,
+        "broken_estimator and private",
+    ),
+    Mutant(
+        "an audit compares what a model says",
+        "audit/published.py",
+        "    return found or [what for what in said if one[what].digest != other[what].digest]",
+        "    return found",
+        STATE,
+        "broken_estimator and said",
+    ),
+    Mutant(
+        "an audit looks into closures",
+        "audit/state.py",
+        "        return cell.cell_contents",
+        "        return None",
+        STATE,
+        "broken_estimator and closure",
+    ),
+    Mutant(
+        "an audit compares the exact cost with what is declared",
+        "audit/verdict.py",
+        "max(self.epsilon, self.most_used) <= self.guarantee.epsilon",
+        "self.epsilon <= self.guarantee.epsilon",
+        PIPELINES,
+        "publishes_no_score",
+    ),
+    Mutant(
+        "an audit watches all threads of a search",
+        "audit/nested.py",
+        '_SAME = {"n_jobs": None, ',
+        "_SAME = {",
+        PIPELINES,
+        "nested_deeply",
+    ),
+    Mutant(
+        "a mixture asks no more steps than its table says",
+        "mixture/central.py",
+        "\nSTEPS = 4\n",
+        "\nSTEPS = 5\n",
+        RELEASES,
+        "follow_the_table and GaussianMixture and not EM",
+    ),
+    Mutant(
+        "modes ask for no count that the table does not know",
+        "modes/mode_clustering.py",
+        "            means = search._search(room, None, rng)",
+        "            room.curator.release(Count(), COUNT_SHARE * room.curator.share_left)\n"
+        "            means = search._search(room, None, rng)",
+        RELEASES,
+        "follow_the_table and ModeClustering",
+    ),
+    Mutant(
+        "clusters of any shape ask a grid in up to two columns",
+        "cluster/morse.py",
+        "room.domain.n_columns <= MOST_COLUMNS",
+        "room.domain.n_columns < MOST_COLUMNS",
+        RELEASES,
+        "follow_the_table and MorseClustering",
+    ),
+    Mutant(
+        "a clusterer's mixture says that its centres are taken as public",
+        "cluster/centers.py",
+        'public=("the parameters", "the centres")',
+        'public=("the parameters",)',
+        RELEASES,
+        "mixtures_of_clusterers",
+    ),
+    Mutant(
+        "the exact check of a client's law",
+        "local/law.py",
+        "max(ratio, 1 / ratio) > exp_below(epsilon)",
+        "False",
+        CLIENTS,
+        "one_word or wrong_way",
+    ),
+    Mutant(
+        "e^epsilon from below",
+        "local/law.py",
+        "    return Fraction(total, 1 << _BITS)",
+        "    return Fraction(total + (total >> 60), 1 << _BITS)",
+        CLIENTS,
+        "below_it or one_word",
+    ),
+    Mutant(
+        "the range of a square wave's reach",
+        "local/clients.py",
+        'whole("reach", self.reach, 0, known["n_bins"])',
+        "self.reach",
+        CLIENTS,
+        "every_field",
+    ),
+    Mutant(
+        "whole numbers of a client are whole",
+        "local/fields.py",
+        "    if type(value) is not int or not least <= value <= most:",
+        "    if not least <= value <= most:",
+        CLIENTS,
+        "every_field",
+    ),
+    Mutant(
+        "the cost of a noisy record from a document",
+        "local/clients.py",
+        "        if not self.cost.epsilon_at(self.delta) <= self.epsilon:",
+        "        if False:",
+        CLIENTS,
+        "noisy_record_from_a_document",
+    ),
+    Mutant(
+        "an unpickled client is checked",
+        "local/client.py",
+        "    def __reduce__(self)",
+        "    def _reduce(self)",
+        CLIENTS,
+        "every_field or copies",
+    ),
+    Mutant(
+        "the limit of a report's numbers",
+        "local/reports.py",
+        "all(least <= number <= most for number in numbers)",
+        "all(number <= most for number in numbers)",
+        LOCAL,
+        "hostile_reports or farthest",
+    ),
+    Mutant(
+        "a report has one axis",
+        "local/reports.py",
+        'entry.ndim != 1 or entry.dtype.kind not in "iu"',
+        'entry.dtype.kind not in "iu"',
+        LOCAL,
+        "hostile_reports",
+    ),
+    Mutant(
+        "lines of reports are read in pieces",
+        "cli/local.py",
+        "        while line := file.readline(_LARGEST):",
+        "        while line := file.readline():",
+        HOSTILE,
+        "line_without_end",
+    ),
+    Mutant(
+        "the parts of a model fit together",
+        "model.py",
+        "lengths.setdefault(axis, n) != n for",
+        "lengths.setdefault(axis, n) != n and False for",
+        HOSTILE,
+        "no_fit_gives",
+    ),
+    Mutant(
+        "the parameters of a model",
+        "model.py",
+        "    _check(model)\n",
+        "",
+        HOSTILE,
+        "no_fit_gives",
+    ),
+    Mutant(
+        "a key is in a document once",
+        "document.py",
+        "    if len(known) < len(pairs):",
+        "    if False:",
+        HOSTILE,
+        "in_one_line",
+    ),
+    Mutant(
+        "the ledger's seals are a chain",
+        "privacy/log.py",
+        "repr((before, number, kind, body))",
+        'repr(("", number, kind, body))',
+        LOG,
+        "seal_of_its_own",
+    ),
+    Mutant(
+        "the ledger's head",
+        "privacy/log.py",
+        " and head == [(1, self._number, self._last)]",
+        "",
+        LOG,
+        "deleted or cut_off",
+    ),
+    Mutant(
+        "the ledger's witness",
+        "privacy/log.py",
+        "        if number and self._seal_of(number) != seal:",
+        "        if False:",
+        LOG,
+        "backup or sealed_anew or cut_off",
+    ),
+    Mutant(
+        "keys of 16 bytes",
+        "privacy/entropy.py",
+        "os.urandom(16)",
+        "os.urandom(4)",
+        DOOR,
+        "fresh_bits",
+    ),
+    Mutant(
+        "the sampler's price counts a user's records",
+        "privacy/curator.py",
+        "min(touched * self._unit.cap * (2 if",
+        "min(touched * (2 if",
+        DOOR,
+        "charge_counts",
+    ),
+    Mutant(
+        "the sampler's price counts both records of a replacement",
+        "privacy/curator.py",
+        "self._unit.cap * (2 if self._relation is Relation.REPLACE_ONE else 1), 2 * size)",
+        "self._unit.cap, 2 * size)",
+        DOOR,
+        "charge_counts",
+    ),
+    Mutant(
+        "the sampler's price counts every part",
+        "privacy/curator.py",
+        "law.charge(parts * self._moved(",
+        "law.charge(self._moved(",
+        DOOR,
+        "charge_counts",
+    ),
+    Mutant(
+        "the check before a release",
+        "privacy/curator.py",
+        "        if compose((*self._granted, entry)).epsilon_at(self._budget.delta) > self._budget.epsilon:",
+        "        if False:",
+        DOOR,
+        "precision_cannot_be_paid",
+    ),
+    Mutant(
+        "the whole fit is planned before it begins",
+        "privacy/curator.py",
+        "            if (whole + charge).epsilon_at(self._budget.delta) > self._budget.epsilon:",
+        "            if False:",
+        DOOR,
+        "half_way",
+    ),
+    Mutant(
+        "what is granted is reserved",
+        "privacy/curator.py",
+        "        return (*self._entries, *self._pending)",
+        "        return self._entries",
+        DOOR,
+        "whole_budget",
+    ),
+    Mutant(
+        "parts answer one after the other",
+        "privacy/parts.py",
+        "        with self._lock:",
+        "        if True:",
+        DOOR,
+        "last_part",
+    ),
+    Mutant(
+        "the door looks at a query's numbers",
+        "privacy/asked.py",
+        "    if wrong:",
+        "    if False:",
+        DOOR,
+        "bad_query or hold_a_nan",
+    ),
+    Mutant(
+        "a total within what its records can add",
+        "privacy/asked.py",
+        "    if not right or not bool(((total <= most) & (total >= -most)).all()):",
+        "    if False:",
+        DOOR,
+        "beyond_what",
+    ),
+    Mutant(
+        "an id is compared as its own value",
+        "engines/ids.py",
+        "    return value\n\n\ndef ids_of",
+        "    return float(value) if isinstance(value, int) else str(value)\n\n\ndef ids_of",
+        READING,
+        "merge_only",
+    ),
+    Mutant(
+        "a row without an id has no cap to share",
+        "engines/ids.py",
+        "        before[0] = self.cap\n",
+        "",
+        READING,
+        "share_no_cap",
+    ),
+    Mutant(
+        "lists are taken apart before they become an array",
+        "source.py",
+        "    if isinstance(X, list | tuple) and X and",
+        "    if False and",
+        READING,
+        "cannot_change_the_type",
+    ),
+    Mutant(
+        "a file ends outside quotes",
+        "engines/csv.py",
+        "        elif self._inside:\n",
+        "        elif False:\n",
+        FILES,
+        "quote",
+    ),
+    Mutant(
+        "quotes stand at the ends of fields",
+        "engines/csv.py",
+        "        if before.size and not np.isin(before, self._around).all():",
+        "        if False:",
+        FILES,
+        "quote",
+    ),
+    Mutant(
+        "every file is cast by itself",
+        "engines/files.py",
+        "                if len(seen) > 1:",
+        "                if False:",
+        FILES,
+        "disagree",
+    ),
+    Mutant(
+        "a file is read once, whatever links lead to it",
+        "engines/listing.py",
+        "            found.setdefault((about.st_dev, about.st_ino), file)",
+        "            found[about.st_dev, len(found)] = file",
+        FILES,
+        "read_once",
+    ),
+    Mutant(
+        "a file stays as it is between passes",
+        "engines/files.py",
+        "            if _stamp(part.path) != stamp:",
+        "            if False:",
+        FILES,
+        "changes_between",
+    ),
+    Mutant("dates are no numbers", "engines/decode.py", "    if dates:\n", "    if False:\n", FILES, "dates_and"),
+    Mutant(
+        "a record is not taken for column names",
+        "engines/files.py",
+        "columns is None and any(map(is_value, first.names)):",
+        "columns is None and all(map(is_value, first.names)):",
+        FILES,
+        "not_taken_for_names",
+    ),
+    Mutant(
+        "a null record is no reason to refuse",
+        "engines/engine.py",
+        "(self.nulls and bool(np.isnan(rows).all()))",
+        "False",
+        FILES,
+        "null_record",
+    ),
+    Mutant(
+        "a fit publishes all or nothing",
+        "estimator.py",
+        "        draft = copy.copy(self)\n",
+        "        draft = self\n",
+        FILES,
+        "leaves_the_model",
+    ),
+    Mutant(
+        "data under a second name is recognised",
+        "estimator.py",
+        "    if isinstance(ledger, FileLedger):",
+        "    if False:",
+        FILES,
+        "second_budget",
+    ),
+]
+
+
+def killed(mutant: Mutant, folder: Path) -> tuple[bool, float, str]:
+    """Whether a test fails without the protection, after how long, and which."""
+    source = folder / "src"
+    shutil.rmtree(source, ignore_errors=True)
+    shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    file = source / "knoll" / mutant.file
+    text = file.read_text()
+    if text.count(mutant.code) != 1:
+        raise SystemExit(f"{mutant.protection}: {mutant.file} holds its code {text.count(mutant.code)} times, not once")
+    file.write_text(text.replace(mutant.code, mutant.without))
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *mutant.tests.split()]
+    command += ["-k", mutant.only] if mutant.only else []
+    started = time.monotonic()
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(source)}, timeout=600
+    )
+    if done.returncode not in (0, 1):
+        raise SystemExit(f"{mutant.protection}: the tests could not run\n{done.stdout[-3000:]}")
+    failed = [line.split(" - ")[0].removeprefix("FAILED ") for line in done.stdout.splitlines() if line[:6] == "FAILED"]
+    return done.returncode == 1, time.monotonic() - started, failed[0] if failed else "none"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="protections whose name holds this")
+    chosen = parser.parse_args().only
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for mutant in MUTANTS:
+            if chosen not in mutant.protection:
+                continue
+            noticed, seconds, test = killed(mutant, Path(folder))
+            print(f"{'noticed' if noticed else 'SURVIVES'}: {mutant.protection} ({seconds:.0f} s)", flush=True)
+            rows.append(
+                {
+                    "without": mutant.protection, "in": f"`{mutant.file}`", "noticed": "yes" if noticed else "NO",
+                    "by": f"`{test.split('[')[0]}`",
+                }
+            )  # fmt: skip
+    if not chosen:
+        write("mutants", "make mutants", rows)
+    if any(row["noticed"] == "NO" for row in rows):
+        raise SystemExit("a protection can be removed without any test noticing")
+
+
+if __name__ == "__main__":
+    main()

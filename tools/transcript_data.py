@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 import knoll
 
@@ -83,6 +84,12 @@ def bumps_1() -> Data:
 
 
 @dataset
+def tight_1() -> Data:
+    """One column, a narrow bump in wide bounds."""
+    return boxed(blobs(500, [[-3], [2]], 1.0, 17), -500, 500, 20.0)
+
+
+@dataset
 def moons_2() -> Data:
     """Two bent shapes; the groups of a plane that are not round."""
     rng = np.random.RandomState(2)
@@ -101,6 +108,12 @@ def uniform_2() -> Data:
 def drowned_2() -> Data:
     """Sixty records in a corner, and a budget that shows none of them."""
     return boxed(np.random.RandomState(4).uniform(0.8, 1.0, size=(60, 2)), -1, 1, 0.1)
+
+
+@dataset
+def drowned_8() -> Data:
+    """The same in more columns, with the least of budgets."""
+    return boxed(np.random.RandomState(16).uniform(-1, -0.5, size=(60, 8)), -1, 1, 0.01)
 
 
 @dataset
@@ -198,6 +211,20 @@ def csv_2() -> Data:
     path.write_text("\n".join(["who,age,dose", *lines]) + "\n", encoding="utf-8")
     bounds = {"age": (0.0, 50.0), "dose": (0.0, 10.0)}
     return Data(path, np.delete(rows, 9, axis=0), np.array([25.0, 5.0]), 8.0, {"bounds": bounds, "missing": "drop"})
+
+
+@dataset
+def users_folder_3() -> Data:
+    """A folder of parquet files; users by name, of which two records count."""
+    rows = blobs(500, [[-4, 2, 0], [4, -2, 1]], 1.0, 18)
+    who = [f"user {i}" for i in np.random.RandomState(18).randint(200, size=500)]
+    table = pa.table({"a": rows[:, 0], "who": who, "b": rows[:, 1], "c": rows[:, 2]})
+    folder = Path(_folder().name) / "parts"
+    folder.mkdir()
+    for name, first in {"1.parquet": 0, "2.parquet": 250}.items():
+        pq.write_table(table.slice(first, 250), folder / name, row_group_size=100)
+    options = {"bounds": {"a": (-8, 8), "b": (-8, 8), "c": (-8, 8)}, "unit": knoll.User("who", 2)}
+    return Data(folder, rows, np.full(3, 8.0), 20.0, options)
 
 
 @cache

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from transcript_data import Data, boxed
 
 import knoll
 
@@ -23,6 +24,11 @@ class LocalCase:
     parameters: dict[str, Any]
     columns: int
     reports: Callable[[], list[Any]]
+
+    @property
+    def data(self) -> Data:
+        """Rows to ask the fitted model about."""
+        return boxed(np.random.RandomState(3).uniform(-6, 6, size=(60, self.columns)), -5, 5, 1.0)
 
     def fit(self) -> Any:
         """Return the fitted estimator."""

@@ -7,6 +7,7 @@ change them here.
 import hashlib
 import inspect
 import json
+import tempfile
 import warnings
 import zlib
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from contextvars import copy_context
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,9 +26,11 @@ from transcript_cases import Case, fits
 from transcript_data import Data
 from transcript_local import LOCAL, LocalCase
 
+import knoll
 from knoll.testing import seeded_noise
 
 LISTED = 8  # longer lists are written as one digest
+MADE = (property, cached_property)
 STATEMENTS = ("privacy_", "mixture_privacy_")
 
 
@@ -89,7 +93,7 @@ def entries(privacy: Any) -> list[list[Any]]:
 def statement(privacy: Any) -> dict[str, Any]:
     """Return the rest of a statement."""
     names = ("epsilon", "delta", "relation", "unit", "estimator", "dataset", "spent", "assumed_public", "is_private")
-    return flat({name: encode(getattr(privacy, name)) for name in (*names, "spent_epsilon", "warning")})
+    return flat({name: encode(getattr(privacy, name)) for name in (*names, "spent_epsilon")})
 
 
 # ---- values as short text -----------------------------------------------------------------------
@@ -122,13 +126,20 @@ def encode(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float):
         return repr(value)
     if isinstance(value, list | tuple):
+        if all(isinstance(part, bool | int | float | str) for part in value):
+            return repr(list(value))
         parts = {str(i): encode(part) for i, part in enumerate(value)}
-        text = json.dumps(parts, sort_keys=True)
-        return parts if len(value) <= LISTED else f"{len(value)} of {hashlib.sha256(text.encode()).hexdigest()[:16]}"
+        return parts if len(value) <= LISTED else shortened(parts)
     if isinstance(value, dict):
         return {str(key): encode(part) for key, part in value.items()}
     names = [each.name for each in fields(value)] if is_dataclass(value) else list(getattr(value, "__dict__", {}))
     return {name: encode(getattr(value, name)) for name in names if not _derived(value, name)}
+
+
+def shortened(parts: dict[str, Any]) -> str:
+    """Return many values as one digest."""
+    text = json.dumps(parts, sort_keys=True)
+    return f"{len(parts)} of {hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
 def _derived(value: Any, name: str) -> bool:
@@ -165,17 +176,18 @@ def run(name: str) -> dict[str, Any]:
         else:
             record |= {"releases": entries(model.privacy_), "privacy": statement(model.privacy_)}
             record["fitted"] = attributes(model)
-            record["methods"] = {} if data is None else methods(model, data)
+            record["methods"] = methods(model, data)
+            record["loaded"] = again(model, data, record["methods"])
         record["totals"], memory.totals = memory.totals, []
         if "error" not in record and isinstance(case, Case) and case.variant.mixture is not None:
             record["to_mixture"] = mixture_of(model, data, case.variant.mixture, memory)
     return record
 
 
-def fitted(case: Case | LocalCase) -> tuple[Any, Data | None]:
+def fitted(case: Case | LocalCase) -> tuple[Any, Data]:
     """Return a fitted model, and its data."""
     if isinstance(case, LocalCase):
-        return case.fit(), None
+        return case.fit(), case.data
     model, data = case.make()
     X, y = split(data.X) if case.variant.response else (data.X, None)
     return (model.fit(X) if y is None else model.fit(X, y)), data
@@ -191,9 +203,6 @@ def attributes(model: Any) -> dict[str, Any]:
     made = [name for name in dir(type(model)) if isinstance(inspect.getattr_static(type(model), name), MADE)]
     names = {name for name in (*vars(model), *made) if name.endswith("_") and not name.startswith("_")}
     return flat({name: attempt(lambda name=name: getattr(model, name)) for name in sorted(names - {*STATEMENTS})})
-
-
-MADE = (property, cached_property)
 
 
 def attempt(work: Any) -> Any:
@@ -212,16 +221,26 @@ def methods(model: Any, data: Data) -> dict[str, Any]:
         "predict": (table,), "predict_proba": (rows,), "transform": (rows,), "score": (rows,), "basins": (few,),
         "score_samples": (rows,), "density": (rows,), "gradient": (few,), "density_stderr": (), "sample": (20, 0),
         "nonprivate_bic": (rows,), "nonprivate_aic": (rows,), "predict_modes": (few,), "predict_interval": (few,),
-        "ascend": (few[:, :-1], few[:, -1], 3), "get_feature_names_out": (),
+        "ascend": (few[:, :-1], few[:, -1], 3), "get_feature_names_out": (), "mode_tree": (3,),
     }  # fmt: skip
     if hasattr(model, "predict_modes"):
         asked.pop("score")
         if data.n_columns == 2:
             asked["curves"] = (20,)
     known = {name: arguments for name, arguments in asked.items() if hasattr(model, name)}
-    return flat({
-        name: attempt(lambda name=name, given=given: getattr(model, name)(*given)) for name, given in known.items()
-    })  # fmt: skip
+    said = {name: attempt(lambda name=name, given=given: getattr(model, name)(*given)) for name, given in known.items()}
+    return {name: shortened(flat(value)) if isinstance(value, dict) else value for name, value in said.items()}
+
+
+def again(model: Any, data: Data, said: dict[str, Any]) -> dict[str, Any]:
+    """Return what a model that was saved and loaded says otherwise."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            knoll.save(model, Path(folder) / "model.json")
+            loaded = methods(knoll.load(Path(folder) / "model.json"), data)
+        except Exception as error:
+            return {"error": type(error).__name__}
+    return {name: value for name, value in loaded.items() if value != said.get(name)}
 
 
 def mixture_of(model: Any, data: Data, options: dict[str, Any], memory: Memory) -> dict[str, Any]:

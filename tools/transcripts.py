@@ -11,6 +11,7 @@ written as digests. Transcripts of two machines or of other versions of numpy ma
 `RENAMED` and `EXPECTED` say which differences are meant. `--renamed FILE.json` adds to both.
 """
 
+# ruff: noqa: E402
 import os
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -98,7 +99,7 @@ def paths(record: Any, path: str = "") -> dict[str, Any]:
     if isinstance(record, dict):
         order = sorted(record, key=lambda key: key not in FIELDS) if not path else record
         parts = [(key, record[key]) for key in order]
-    elif path.rpartition(".")[2] in FIELDS:
+    elif isinstance(record, list) and path.rpartition(".")[2] in FIELDS:
         names = FIELDS[path.rpartition(".")[2]]
         parts = [(str(i), dict(zip(names, row, strict=True))) for i, row in enumerate(record)]
     else:
@@ -116,7 +117,7 @@ def renamed(found: dict[str, Any], names: Renamed) -> dict[str, Any]:
         if path.endswith(".query"):
             value = renamed_query(value, names["queries"])
         room, _, rest = path.partition(".")
-        if room in ("fitted", "methods"):
+        if room in ("fitted", "methods", "loaded"):
             path = f"{room}.{renamed_path(rest, names['attributes' if room == 'fitted' else 'methods'])}"
         out[path] = value
     return out

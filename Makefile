@@ -12,8 +12,8 @@ test: $(VENV)/dev lint
 	$(BIN)/python -m pytest -n 2
 
 lint: $(VENV)/dev
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks tools
+	$(BIN)/ruff format --check src tests benchmarks tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 

@@ -247,7 +247,8 @@ def mixture_of(model: Any, data: Data, options: dict[str, Any], memory: Memory) 
     """Return what `to_mixture` gives, and what it released."""
     takes = inspect.signature(model.to_mixture).parameters
     given = (data.X,) if "X" in takes else ()
-    found = {"mixture": flat({"": attempt(lambda: model.to_mixture(*given, **options))}, "")}
+    mixture = attempt(lambda: model.to_mixture(*given, **options))
+    found = {"mixture": flat(mixture) if isinstance(mixture, dict) else mixture}
     said = getattr(model, "mixture_privacy_", None)
     if said is not None:
         found |= {"releases": entries(said), "privacy": statement(said)}

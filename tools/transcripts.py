@@ -8,17 +8,13 @@ A transcript holds for every case: the releases (query, shape, share, law, sensi
 door before and after noise, every fitted attribute, what the methods say about the records, and the spend. Arrays are
 written as digests. Transcripts of two machines or of other versions of numpy may differ in the last bit.
 
-`RENAMED` and `EXPECTED` say which differences are meant. `--renamed FILE.json` adds to both.
+`RENAMED` and `EXPECTED` say which differences are meant. `--renamed FILE.json` adds to both: one object with any of the
+keys queries, attributes, methods, gone, new, changed.
 """
-
-# ruff: noqa: E402
-import os
-
-for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_name] = "1"  # before numpy is loaded: sums of several threads depend on their number
 
 import argparse
 import json
+import os
 import platform
 import re
 import sys
@@ -50,6 +46,8 @@ FIELDS = {
     "releases": ("query", "shape", "share", "law", "sensitivity", "scale"),
     "totals": ("shape", "law", "scale", "exact", "noisy"),
 }
+
+ROOMS = {"fitted": "attributes", "to_mixture": "attributes", "methods": "methods", "loaded": "methods"}
 
 
 # ---- record -------------------------------------------------------------------------------------
@@ -117,8 +115,8 @@ def renamed(found: dict[str, Any], names: Renamed) -> dict[str, Any]:
         if path.endswith(".query"):
             value = renamed_query(value, names["queries"])
         room, _, rest = path.partition(".")
-        if room in ("fitted", "methods", "loaded"):
-            path = f"{room}.{renamed_path(rest, names['attributes' if room == 'fitted' else 'methods'])}"
+        if room in ROOMS:
+            path = f"{room}.{renamed_path(rest, names[ROOMS[room]])}"
         out[path] = value
     return out
 
@@ -220,6 +218,8 @@ def main() -> int:
     parser.add_argument("--slowest", type=int, default=0, metavar="N", help="say which cases took longest")
     parser.add_argument("--renamed", type=Path, metavar="JSON", help="more names and expected differences")
     given = parser.parse_args()
+    # before numpy is loaded, here and in other processes: the last bits of a sum depend on the number of threads
+    os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
     start = time.perf_counter()
     before = read(given.file, given.only) if given.command == "compare" else {}
     if given.other and given.command == "compare":

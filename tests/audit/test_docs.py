@@ -55,7 +55,6 @@ def estimators():
 
 
 def test_the_tables_are_those_of_the_package():
-
     assert written(PAGE) == PAGE, "run `make tables`"
 
 

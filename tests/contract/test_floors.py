@@ -5,6 +5,8 @@ cycle within one, and a way round it through the lazily loaded names of `knoll`,
 """
 
 import ast
+import re
+import tomllib
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -91,3 +93,15 @@ def test_the_walk_sees_cycles_and_late_imports():
         "knoll"
     }
     assert not cycle({"knoll.a": {"knoll.b"}, "knoll.b": set()})
+
+
+def test_contributors_are_told_the_floors_and_files_that_there_are():
+    root = Path(__file__).parents[2]
+    before, picture, after = (root / "CONTRIBUTING.md").read_text().split("```")
+    contracts = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    floors = next(each["layers"] for each in contracts if each["type"] == "layers")
+    drawn = [line.split("   ")[0].split() for line in picture.splitlines() if line[:1].strip()]
+    assert drawn == [[name.strip().removeprefix("knoll.") for name in floor.split("|")] for floor in floors]
+    paths = re.findall(r"`([\w/]+(?:\.py|\.md|\.toml|/))`", before + after)
+    assert len(paths) > 20
+    assert [path for path in paths if not ((root / path).exists() or (SOURCE / path).exists())] == []

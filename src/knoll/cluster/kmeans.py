@@ -2,7 +2,7 @@
 
     root    release count, mean and variance of everything
     axes    if the bounds are many-dimensional: release the scatter matrix, rotate to its axes, search the clear ones
-    tree    release the shapes of cells, level by level, halving large wide ones                    (moment_tree.py)
+    tree    release the shapes of cells, level by level, halving large wide ones                           (tree.py)
     solve   weighted k-means on points sampled from the released leaves: free                       (refine.py)
     refine  Lloyd steps on clipped displacements from the centres, shrunk by their noise, with the rest of the budget;
             they begin with some centres too many, and half-way the pairs that share a cluster are merged; when the

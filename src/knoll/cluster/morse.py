@@ -1,7 +1,7 @@
 """Clusters of any shape: sub-clusters of any private method, joined over the passes of their density.
 
     base      any clusterer or mixture here finds sub-clusters through the door
-    density   after a clusterer: steps of expectation-maximisation from its cells make it a mixture    (of_cells.py)
+    density   after a clusterer: steps of expectation-maximisation from its cells make it a mixture    (cells.py)
     morse     peaks, saddles and merge tree of the mixture; cut it into clusters: free           (knoll.morse)
 
 Byun, Choi, Lee: Improving the utility of differentially private clustering through dynamical processing, Algorithm 1.

@@ -1,6 +1,6 @@
 """DP-GRAMS: the modes of sensitive data (the paper's Algorithm 1), from one release.
 
-    release the kernel sum of the records, once                                            (release.py)
+    release the kernel sum of the records, once                                            (kernel_sum.py)
     find its peaks and passes, at every bandwidth of the ladder                            (persistence.py)
     keep the peaks that stand above both noises; choose the bandwidth that shows most      (landscape.py)
     place each of them with a bandwidth of its own, without its neighbours                 (place.py)

@@ -53,10 +53,6 @@ class BaseSeries:
         both = self._evaluate(points, [(), *((j,) for j in range(points.shape[1]))])
         return both[:, 0], both[:, 1:]
 
-    def hessian(self, points: np.ndarray) -> np.ndarray:
-        """Return its second derivatives, (points, d, d)."""
-        return self.derivatives(points)[2]
-
     def derivatives(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return value, gradient and Hessian together."""
         d = points.shape[1]

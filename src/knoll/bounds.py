@@ -8,7 +8,7 @@ from none. Everything is post-processing of the two releases.
 
 import numpy as np
 
-from knoll.privacy import Ask, Curator, Released
+from knoll.privacy import Ask, Grant, Released
 from knoll.queries import Box, ColumnHistograms
 
 PRIVATE = "private"
@@ -25,13 +25,14 @@ def bounds_asks(n_columns: int) -> list[Ask]:
     return [Ask.like(ColumnHistograms(np.tile(_GRID, (n_columns, 1))), 2, times=2, share=SHARE / 2)]
 
 
-def buy_bounds(curator: Curator, n_columns: int, names: tuple[str, ...] | None) -> Box:
-    """Spend `SHARE` of the budget on bounds for every column."""
-    coarse = curator.release(ColumnHistograms(np.tile(_GRID, (n_columns, 1))), SHARE / 2)
+def buy_bounds(grant: Grant, n_columns: int, names: tuple[str, ...] | None) -> Box:
+    """Spend `SHARE` of a grant on bounds for every column."""
+    first, second = grant.part(SHARE / 2), grant.part(SHARE / 2)
+    coarse = first.release(ColumnHistograms(np.tile(_GRID, (n_columns, 1))))
     ends = np.concatenate([[2 * _GRID[0]], _GRID, [2 * _GRID[-1]]])
     lower, upper = _range_above_noise(coarse, np.tile(ends, (n_columns, 1)))
     edges = np.linspace(lower, upper, _FINE_BINS + 1, axis=1)
-    fine = curator.release(ColumnHistograms(edges[:, 1:-1]), SHARE / 2)
+    fine = second.release(ColumnHistograms(edges[:, 1:-1]))
     lower, upper = _trim(fine, edges)
     return Box(tuple(lower), tuple(upper), names)
 

@@ -1,12 +1,13 @@
 """The way from scikit-learn's `fit(X)` to the door, the same for every estimator: X becomes rows behind a curator.
 
-An estimator is handed a curator, a public domain and scales; never a row.
+An estimator is handed a grant, a public domain and scales; never a row.
 """
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self, dataclass_transform
 
 import numpy as np
@@ -14,7 +15,19 @@ from sklearn.utils import check_random_state
 
 from knoll import progress
 from knoll.bounds import PRIVATE, SHARE, bounds_asks, buy_bounds
-from knoll.privacy import Ask, Budget, Curator, FileLedger, PrivacyError, Record, Relation, User, open_ledger
+from knoll.privacy import (
+    Ask,
+    Budget,
+    Curator,
+    FileLedger,
+    Grant,
+    Privacy,
+    PrivacyError,
+    Record,
+    Relation,
+    User,
+    open_ledger,
+)
 from knoll.privacy.errors import BoundsError
 from knoll.queries import Ball, Box, domain_from
 from knoll.releases import releases_note
@@ -131,16 +144,13 @@ class PrivateFit:
 
 @dataclass(frozen=True)
 class Room:
-    """What an estimator is handed: the door, the public domain and metric, and what is assumed public."""
+    """What an estimator is handed: its part of the budget, the public domain and metric."""
 
-    curator: Curator
+    grant: Grant
     domain: Box | Ball
     scales: np.ndarray
-    assumed_public: tuple[str, ...]
-
-    def statement(self) -> Any:
-        """Recheck the spend and return the privacy statement."""
-        return self.curator.statement(self.assumed_public)
+    statement: Callable[[], Privacy]
+    """Rechecks the spend and returns the privacy statement."""
 
 
 @contextmanager
@@ -196,10 +206,11 @@ def open_curator(
     counted = () if relation is Relation.ADD_REMOVE else ("the number of records",)
     _recognise(ledger, engine, dataset)
     with curator:
+        grant = Grant(curator)
         if domain is None:
-            domain = buy_bounds(curator, engine.n_columns, engine.names)
+            domain = buy_bounds(grant, engine.n_columns, engine.names)
         scales = domain.half.copy() if estimator.scale_by_bounds else np.ones(domain.n_columns)
-        yield Room(curator, domain, scales, (*known, *counted))
+        yield Room(grant.rest, domain, scales, partial(curator.statement, (*known, *counted)))
 
 
 def _check_bounds(bounds: Any) -> None:

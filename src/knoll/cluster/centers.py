@@ -141,8 +141,7 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
         asks = moments_asks(self.n_features_in_, len(self.cluster_centers_), covariance_type)
         with open_curator(again, X, public=("the parameters", "the centres"), asks=asks) as room:
             form = Form.of(covariance_type, floor, room.domain, self.scales_)
-            curator = room.curator
-            belief = moments_of_cells(curator, 1.0, room.domain, self.cluster_centers_, form, curator.norm)
+            belief = moments_of_cells(room.grant, room.domain, self.cluster_centers_, form)
             self.mixture_privacy_ = room.statement()
         return belief.mixture
 

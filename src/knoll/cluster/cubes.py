@@ -87,7 +87,7 @@ class Cubes(PrivateCenters):
         return [grow_ask(depth, COUNTS_SHARE), means_ask(n_columns, k, share=1 - COUNTS_SHARE)]
 
     def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
-        curator, domain, scales = room.curator, room.domain, room.scales
+        domain, scales = room.domain, room.scales
         paper = self.preset == "paper"
         depth = PAPER_DEPTH if paper else self.max_depth
         p = (not paper and self.projection) or min(PAPER_DIMENSIONS, domain.n_columns)
@@ -106,11 +106,11 @@ class Cubes(PrivateCenters):
                 cubes[child][side, axis] = middle
             return children
 
-        leaves = grow(curator, tree, depth, COUNTS_SHARE * curator.share_left, halve)
+        leaves = grow(room.grant.part(COUNTS_SHARE), tree, depth, halve)
         middles = np.array([cubes[node].mean(axis=0) for node in leaves.nodes]) * low.steps + low.centre
         unit = scales if low is domain else np.ones(p)
         centres, _ = weighted_kmeans(middles / unit, leaves.counts, k, rng, restarts=10)
         cells = Nearest(centres * unit, low, scales if low is domain else None)
-        moments = curator.release(CellMoments(cells, domain, scales), curator.share_left)
+        moments = room.grant.release(CellMoments(cells, domain, scales))
         otherwise = np.tile(domain.centre, (k, 1)) if isinstance(low, Projected) else centres * unit
         return cell_means(moments, domain.centre, domain, otherwise=otherwise)

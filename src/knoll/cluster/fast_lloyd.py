@@ -90,15 +90,14 @@ class FastLloyd(PrivateCenters):
         return [means_ask(n_columns, k, steps, share=1 / steps)]
 
     def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
-        curator, domain, scales = room.curator, room.domain, room.scales
+        domain, scales = room.domain, room.scales
         n_steps, clip, restart = (
             (PAPER_STEPS, PAPER_CLIP, False) if self.preset == "paper" else (self.n_steps, self.clip, self.restart)
         )
         radius = clip * longest_record(domain, scales) * k ** (-1 / domain.n_columns)
         means = CellMeans.unseen(packed_starts(domain, k, scales, rng))
-        share = curator.share_left / n_steps
-        for _ in range(n_steps):
+        for step in room.grant.even(n_steps):
             centres = restart_unseen(means, domain, scales, rng) if restart else means.centres
-            moments = curator.release(CellDisplacements(Nearest(centres, domain, scales), radius), share)
+            moments = step.release(CellDisplacements(Nearest(centres, domain, scales), radius))
             means = cell_means(moments, centres, domain, otherwise=centres, farthest=radius * scales)
         return means

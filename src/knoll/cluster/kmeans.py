@@ -93,25 +93,24 @@ class KMeans(PrivateCenters):
     def _search(
         self, room: Room, k: int | None, rng: np.random.RandomState, shares: KMeansShares = SHARES
     ) -> CellMeans:
-        curator, frame = room.curator, Frame(room.domain, room.scales)
-        whole = curator.share_left
-        root = release_root(curator, shares.root * whole, frame, longest_record(room.domain, room.scales))
+        frame, grants = Frame(room.domain, room.scales), room.grant.split(shares)
+        root = release_root(grants.root, frame, longest_record(room.domain, room.scales))
         unseen, rotation = star(root, k or GUESS, rng), None
         if rotates(frame):
-            rotation = principal_axes(curator, shares.axes * whole, frame, root)
+            rotation = principal_axes(grants.axes, frame, root)
             frame, root, unseen = rotation.frame(room), rotation.turn(root), rotation.along(unseen)
 
         search, seed = (frame, root) if rotation is None else (rotation.search(room), rotation.clear(root))
-        leaves = grow(curator, search, seed, k or GUESS, (shares.tails * whole, shares.tree * whole))
+        leaves = grow(grants.tails, grants.tree, search, seed, k or GUESS)
         choice = choose_k(leaves, unseen, rng) if k is None else Choice(k, 1.0)
         k = choice.k
         self.n_clusters_confidence_ = choice.confidence
-        steps = affordable_steps(curator, frame, root, k, whole)
+        steps = affordable_steps(room.grant, frame, root, k)
         spare = spare_centres(k, steps, len(leaves.count) / search.n_columns)
         centres = solve(*synthetic_points(leaves, unseen, rng), k, rng, spare, len(unseen))
         if rotation is not None:
             centres = rotation.lift(centres, root)
-        found = refine(curator, curator.share_left, steps, frame, centres, k, (root.lower[0], root.upper[0]))
+        found = refine(room.grant.rest, steps, frame, centres, k, (root.lower[0], root.upper[0]))
         if rotation is None:
             at = frame.outside(found.centres)
             stderr = found.stderr * room.scales

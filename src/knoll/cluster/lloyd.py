@@ -85,13 +85,12 @@ class Lloyd(PrivateCenters):
         return [means_ask(n_columns, k, steps, share=1 / steps)]
 
     def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
-        curator, domain, scales, paper = room.curator, room.domain, room.scales, self.preset == "paper"
+        domain, scales, paper = room.domain, room.scales, self.preset == "paper"
         n_steps, restart = (PAPER_STEPS, False) if paper else (self.n_steps, self.restart)
         means = CellMeans.unseen(packed_starts(domain, k, scales, rng))
-        share = curator.share_left / n_steps
-        for _ in range(n_steps):
+        for step in room.grant.even(n_steps):
             centres = restart_unseen(means, domain, scales, rng) if restart else means.centres
             cells = Nearest(centres, domain, scales)
-            moments = curator.release(CellMoments(cells, domain, domain.half if paper else scales), share)
+            moments = step.release(CellMoments(cells, domain, domain.half if paper else scales))
             means = cell_means(moments, domain.centre, domain, otherwise=centres)
         return means

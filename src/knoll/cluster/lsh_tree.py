@@ -81,8 +81,7 @@ class LSHTree(PrivateCenters):
         return [grow_ask(depth, COUNTS_SHARE), means_ask(n_columns, 2**depth, share=1 - COUNTS_SHARE)]
 
     def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
-        curator, domain, scales = room.curator, room.domain, room.scales
-        whole = curator.share_left
+        domain, scales = room.domain, room.scales
         depth = PAPER_DEPTH if self.preset == "paper" else self.max_depth
         hashes = random_hyperplanes(domain, depth, rng, scales)
         tree = SplitTree(hashes)
@@ -90,8 +89,8 @@ class LSHTree(PrivateCenters):
         def by_hyperplane(node: int, level: int) -> tuple[int, int]:
             return tree.split(node, axis=level, threshold=0.0)
 
-        grow(curator, tree, depth, COUNTS_SHARE * whole, by_hyperplane)
-        moments = curator.release(CellMoments(tree, domain, scales), curator.share_left)
+        grow(room.grant.part(COUNTS_SHARE), tree, depth, by_hyperplane)
+        moments = room.grant.release(CellMoments(tree, domain, scales))
         middle = np.tile(domain.centre, (tree.n_cells, 1))
         leaves = cell_means(moments, domain.centre, domain, otherwise=middle)
         return merge_cells(leaves, k, scales, rng)

@@ -7,7 +7,7 @@
 Byun, Choi, Lee: Improving the utility of differentially private clustering through dynamical processing, Algorithm 1.
 """
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -182,11 +182,10 @@ class MorseClustering(PrivateCenters):
         if not isinstance(base, PrivateCenters):
             base._search(room, k, rng, Form.of(base.covariance_type, base.covariance_floor, room.domain, room.scales))
             return Subclusters.of_fitted(base).steadied(floor)
-        with room.curator.keeping(DENSITY_SHARE * room.curator.share_left):
-            means = base._search(room, k, rng)
+        kept = room.grant.part(DENSITY_SHARE)
+        means = base._search(replace(room, grant=room.grant.worth(room.grant.left - kept.share)), k, rng)
         form = Form.of("full" if room.domain.n_columns <= MOST_FULL else "diag", FLOOR, room.domain, room.scales)
-        curator = room.curator
-        belief = density_from_cells(curator, curator.share_left, room.domain, means.centres, form, curator.norm)
+        belief = density_from_cells(room.grant.rest, room.domain, means.centres, form)
         return Subclusters.of_belief(belief).steadied(floor)
 
     def _describe(self, cells: Subclusters, found: Landscape, clusters: np.ndarray) -> CellMeans:

@@ -30,7 +30,7 @@ from knoll.cluster.centers import PrivateCenters
 from knoll.estimator import Room, declared
 from knoll.numeric.weighted import drawn_to, keep_top_mass, levy_flights, uniform_points, weighted_kmeans
 from knoll.parameters import check_count, check_preset
-from knoll.privacy import Ask, Curator
+from knoll.privacy import Ask, Grant
 from knoll.queries import (
     Ball,
     Box,
@@ -137,16 +137,17 @@ class PEMeans(PrivateCenters):
         return self._paper(room, low, k, rng) if self.preset == "paper" else self._refined(room, low, k, rng)
 
     def _paper(self, room: Room, low: Box | Ball | Projected, k: int, rng: np.random.RandomState) -> CellMeans:
-        curator, domain, whole = room.curator, room.domain, room.curator.share_left
-        n = max(1.0, float(curator.release(Count(), COUNT_SHARE * whole).value))
+        grant, domain = room.grant, room.domain
+        lifting = grant.part(LIFT_SHARE)
+        n = max(1.0, float(grant.part(COUNT_SHARE).release(Count()).value))
         projected, d = isinstance(low, Projected), low.n_columns
         scales = None if projected else room.scales
-        share = curator.share_left - (LIFT_SHARE * whole if projected else 0.0)
+        voting = grant.worth(grant.left - (lifting.share if projected else 0.0))
         steps = self._paper_steps(d)
         variations = int(min(max(n / 5, 4.0), MOST_CANDIDATES / k))
         population = uniform_points(low, k * (variations + 1), rng)
-        for _ in range(steps):
-            votes = curator.release(NearestVotes(candidates(population, low, scales)), share / steps)
+        for step in voting.even(steps):
+            votes = step.release(NearestVotes(candidates(population, low, scales)))
             noise = float(votes.stderr.max())
             found = elect(population, keep_top_mass(votes.value, n), k, scales, noise, rng, restarts=3)
             if np.square(found.votes).sum() < n * noise**2:
@@ -157,34 +158,33 @@ class PEMeans(PrivateCenters):
             return found.means()
         moments = CellMoments(Nearest(found.at, low), domain, room.scales)
         middle = np.tile(domain.centre, (k, 1))
-        return cell_means(curator.release(moments, curator.share_left), domain.centre, domain, otherwise=middle)
+        return cell_means(grant.release(moments), domain.centre, domain, otherwise=middle)
 
     def _refined(self, room: Room, low: Box | Ball | Projected, k: int, rng: np.random.RandomState) -> CellMeans:
-        curator, domain, whole = room.curator, room.domain, room.curator.share_left
-        frame = Frame(domain, room.scales)
-        root = release_root(curator, FIRST_SHARE * whole, frame, longest_record(domain, room.scales))
-        steps = affordable_steps(curator, frame, root, k, whole)
+        grant, domain = room.grant, room.domain
+        frame, voting = Frame(domain, room.scales), grant.part(VOTES_SHARE)
+        root = release_root(grant.part(FIRST_SHARE), frame, longest_record(domain, room.scales))
+        steps = affordable_steps(grant, frame, root, k)
         spare = spare_centres(k, steps)
         if isinstance(low, Projected):
             shape, scales = (low.matrix @ root.mean[0], np.square(low.matrix) @ root.variance[0]), None
-            found = vote(curator, VOTES_SHARE * whole, low, scales, k, float(root.count[0]), shape, rng)
+            found = vote(voting, low, scales, k, float(root.count[0]), shape, rng)
             centres = lift(solve(*found.points(k), k, rng, spare), low, root)
         else:
             shape, scales = (frame.outside(root.mean[0]), root.variance[0] * room.scales**2), room.scales
-            found = vote(curator, VOTES_SHARE * whole, low, scales, k, float(root.count[0]), shape, rng)
+            found = vote(voting, low, scales, k, float(root.count[0]), shape, rng)
             points, votes = found.points(k)
             unseen = star(root, k, rng)
             points = np.vstack([(points - domain.centre) / room.scales, unseen])
             votes = np.concatenate([votes, np.full(len(unseen), found.noise / len(unseen))])
             centres = solve(points, votes, k, rng, spare, len(unseen))
-        refined = refine(curator, curator.share_left, steps, frame, centres, k, (-frame.half, frame.half))
+        refined = refine(grant.rest, steps, frame, centres, k, (-frame.half, frame.half))
         at = domain.clip(frame.outside(refined.centres))
         return replace(refined, centres=at, stderr=refined.stderr * room.scales)
 
 
 def vote(
-    curator: Curator,
-    share: float,
+    grant: Grant,
     domain: Box | Ball | Projected,
     scales: np.ndarray | None,
     k: int,
@@ -194,10 +194,12 @@ def vote(
 ) -> "Found":
     """Let records vote for points of the mean and variance `shape`, then for variations of the winners."""
     d, variations = domain.n_columns, int(min(max(n**0.5, 4.0), MOST_VARIATIONS, max(MOST_ELECTED / k, 1)))
-    steps = int(np.clip(round(n / k / float(curator.stderr(Count(), share)) / VOTE_NOISE), 1, MOST_VOTES))
+    steps = int(np.clip(round(n / k / float(grant.stderr(Count())) / VOTE_NOISE), 1, MOST_VOTES))
+
+    parts = iter(grant.even(steps))
 
     def ask(cells: Nearest | TwoLevel, expected: np.ndarray) -> Found:
-        votes = curator.release(NearestVotes(cells), share / steps)
+        votes = next(parts).release(NearestVotes(cells))
         noise = float(votes.stderr.max())
         kept = keep_top_mass(drawn_to(expected, votes.value, noise), n)
         for _ in range(ELECTIONS):

@@ -125,29 +125,20 @@ class GaussianMixture(PrivateMixture, PrivateFit):
         if room.domain.n_columns == 1:
             self._search_histogram(room, k, rng, form)
             return
-        start = start_from_tree(room, START_SHARE * room.curator.share_left, k, rng, form)
+        start = start_from_tree(room, room.grant.part(START_SHARE), k, rng, form)
         self.n_components_confidence_ = start.confidence
-        belief = walk(
-            room.curator,
-            room.curator.share_left,
-            STEPS,
-            room.domain,
-            Belief.start(start.mixture, start.total),
-            form,
-            soft=True,
-            norm=room.curator.norm,
-        )
+        begin = Belief.start(start.mixture, start.total)
+        belief = walk(room.grant, STEPS, room.domain, begin, form, soft=True)
         self._publish_belief(belief)
 
     def _search_paper(self, room: Room, k: int, rng: np.random.RandomState, form: Form) -> None:
         """Algorithm 2 of the paper: cells of private k-means, then one release of their moments."""
-        curator, domain, scales = room.curator, room.domain, room.scales
+        grant, domain, scales = room.grant, room.domain, room.scales
         centres = packed_starts(domain, k, scales, rng)
-        share = PAPER_KMEANS * curator.share_left
-        for _ in range(PAPER_STEPS):
-            released = curator.release(CellMoments(Nearest(centres, domain, scales)), share / PAPER_STEPS)
+        for step in grant.part(PAPER_KMEANS).even(PAPER_STEPS):
+            released = step.release(CellMoments(Nearest(centres, domain, scales)))
             centres = cell_means(released, domain.centre, domain, otherwise=centres).centres
-        self._publish_belief(moments_of_cells(curator, curator.share_left, domain, centres, form, curator.norm))
+        self._publish_belief(moments_of_cells(grant.rest, domain, centres, form))
 
     def _search_histogram(self, room: Room, k: int | None, rng: np.random.RandomState, form: Form) -> None:
         histogram = release_histogram(room, k)

@@ -62,21 +62,12 @@ class EMSteps(PrivateMixture, PrivateFit):
         return [*start, moments_ask(n_columns, k, self.covariance_type, soft=self._soft, times=steps, share=rest)]
 
     def _search(self, room: Room, k: int, rng: np.random.RandomState, form: Form) -> None:
-        curator, domain = room.curator, room.domain
         if self.start == "tree":
-            start = start_from_tree(room, START_SHARE * curator.share_left, k, rng, form)
+            start = start_from_tree(room, room.grant.part(START_SHARE), k, rng, form)
         else:
             start = packed(room, k, rng, form)
-        belief = walk(
-            curator,
-            curator.share_left,
-            self.n_steps,
-            domain,
-            Belief.start(start.mixture, start.total),
-            form,
-            soft=self._soft,
-            norm=curator.norm,
-        )
+        begin = Belief.start(start.mixture, start.total)
+        belief = walk(room.grant, self.n_steps, room.domain, begin, form, soft=self._soft)
         self._publish_belief(belief)
 
 

@@ -41,13 +41,12 @@ class KernelModel(PrivateFit, PackedSeries, BaseEstimator):
         self.scales_ = room.scales
         around = surroundings(room, self)
         hs = self._rungs(room, around)
-        curator, m = room.curator, 2 * self.n_frequencies
-        series = release_series(curator, curator.share_left, around, hs, rng, m, slope=self._slope)
+        series = release_series(room.grant, around, hs, rng, 2 * self.n_frequencies, slope=self._slope)
         pack(self, self._look(series, hs, around, int(rng.randint(2**31 - 1))), hs)
 
     def _rungs(self, room: Room, around: Surroundings) -> np.ndarray:
         """Bandwidths that the release must serve, coarsest first."""
-        return rungs(room.curator, around, self.bandwidth)
+        return rungs(room.grant, around, self.bandwidth)
 
     def _look(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Series:
         """Set the fitted attributes of the method; return the series with the bandwidth to keep."""

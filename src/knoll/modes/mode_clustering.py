@@ -122,8 +122,8 @@ class ModeClustering(PrivateCenters):
 
     def _search_density(self, room: Room, k: int | None, rng: np.random.RandomState) -> CellMeans:
         around = surroundings(room, self)
-        hs = rungs(room.curator, around, self.bandwidth)
-        series = release_series(room.curator, room.curator.share_left, around, hs, rng, 0)
+        hs = rungs(room.grant, around, self.bandwidth)
+        series = release_series(room.grant, around, hs, rng, 0)
         view, _ = choose_rung(series, hs, around, self.chance, 0, k)
         kept = kept_peaks(view, k)
         if not len(kept):
@@ -150,7 +150,7 @@ class ModeClustering(PrivateCenters):
             means = search._search(room, None, rng)
             self.local_modes_, self.local_groups_ = means.centres, np.arange(len(means.centres), dtype=np.float64)
             return means
-        counted = room.curator.release(Count(), COUNT_SHARE * room.curator.share_left)
+        counted = room.grant.part(COUNT_SHARE).release(Count())
         noise = float(counted.stderr.item()) * counted.law.ratio(1.0, COUNT_SHARE)
         clear = float(counted.value.item()) / noise / k / float(effective(room.domain.half / room.scales)) ** 0.5
         local = k * int(np.clip(round(clear / PER_LOCAL), 1, MOST_LOCAL))

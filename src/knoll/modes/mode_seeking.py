@@ -148,7 +148,7 @@ class ModeSeeking(KernelModel):
             return
         around = surroundings(room, self)
         found = ascend_step_by_step(
-            room.curator, around, self.bandwidth, self.n_steps, rng, mini_batches=bool(self.mini_batches)
+            room.grant, around, self.bandwidth, self.n_steps, rng, mini_batches=bool(self.mini_batches)
         )
         pack(self, found.series, found.rungs)
         self.density_bandwidth_ = self.bandwidth_

@@ -13,6 +13,7 @@ from knoll.privacy.errors import (
     LedgerWarning,
     PrivacyError,
 )
+from knoll.privacy.grant import Grant
 from knoll.privacy.ledger import FileLedger, MemoryLedger, open_ledger
 from knoll.privacy.relation import Record, Relation, User
 from knoll.privacy.released import Privacy, Released
@@ -27,6 +28,7 @@ __all__ = [
     "Curator",
     "DataError",
     "FileLedger",
+    "Grant",
     "LedgerError",
     "LedgerWarning",
     "MemoryLedger",

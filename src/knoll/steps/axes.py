@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from knoll.estimator import Room
-from knoll.privacy import Ask, Curator
+from knoll.privacy import Ask, Grant
 from knoll.queries import Frame, Projected, ScatterMatrix, longest_record
 from knoll.steps.refine import Centres
 from knoll.steps.shapes import effective, ellipsoid, unit_frame
@@ -78,11 +78,11 @@ class Rotation:
         return Centres(at, np.hstack([centres.variance, np.tile(rest, (k, 1))]), centres.weight, centres.error)
 
 
-def principal_axes(curator: Curator, share: float, frame: Frame, root: Leaf) -> Rotation:
+def principal_axes(grant: Grant, frame: Frame, root: Leaf) -> Rotation:
     """Release the scatter matrix about the released mean; count the eigenvalues above the noise's spectral edge."""
     axes, radius = ellipsoid(root.variance[0])
     query = ScatterMatrix(frame, root.mean[0], axes, float(radius))
-    released = curator.release(query, share)
+    released = grant.release(query)
     n = root.count[0]
     values, vectors = np.linalg.eigh(query.matrix(released.value) / n)
     size = radius / axes

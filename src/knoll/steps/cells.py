@@ -13,7 +13,7 @@ import numpy as np
 
 from knoll.numeric.distances import squared_distances
 from knoll.numeric.mixture import Mixture
-from knoll.privacy import Ask, Curator
+from knoll.privacy import Ask, Grant
 from knoll.queries import Ball, Box, Frame, Nearest
 from knoll.steps.moments import Belief, Form, ask, learn, moments_ask, restricted, walk
 from knoll.steps.shapes import Asking, ellipsoid
@@ -39,40 +39,39 @@ def density_asks(n_columns: int, k: int, covariance_type: str) -> list[Ask]:
 
 
 def moments_of_cells(
-    curator: Curator,
-    share: float,
+    grant: Grant,
     domain: Box | Ball,
     centres: np.ndarray,
     form: Form,
-    norm: int,
 ) -> Belief:
-    """Release the moments of the cells of centres with a share of the budget."""
+    """Release the moments of the cells of centres with a grant."""
     cells = Nearest(centres, domain, form.scales)
-    rest = share - sum(SHAPES_SHARES) * share
-    belief = _shapes(curator, share, domain, cells, form)
-    found = ask(curator, rest, domain, belief, form, soft=False, norm=norm, cells=cells)
+    belief = _shapes(grant, domain, cells, form)
+    found = ask(_after_shapes(grant), domain, belief, form, soft=False, cells=cells)
     return learn(belief, found, form)
 
 
 def density_from_cells(
-    curator: Curator,
-    share: float,
+    grant: Grant,
     domain: Box | Ball,
     centres: np.ndarray,
     form: Form,
-    norm: int,
 ) -> Belief:
-    """Release a mixture that starts from the cells of centres, with a share of the budget.
+    """Release a mixture that starts from the cells of centres, with a grant.
 
     Cells cut tails off: where one hill is shared by two cells, their moments show a valley that is not there.
     Responsibilities that are probabilities do not, and cost no more.
     """
-    rest = share - sum(SHAPES_SHARES) * share
-    belief = _shapes(curator, share, domain, Nearest(centres, domain, form.scales), form)
-    return walk(curator, rest, STEPS, domain, belief, form, soft=True, norm=norm)
+    belief = _shapes(grant, domain, Nearest(centres, domain, form.scales), form)
+    return walk(_after_shapes(grant), STEPS, domain, belief, form, soft=True)
 
 
-def _shapes(curator: Curator, share: float, domain: Box | Ball, cells: Nearest, form: Form) -> Belief:
+def _after_shapes(grant: Grant) -> Grant:
+    """Return what the shapes leave of a grant."""
+    return grant.worth(grant.share - sum(SHAPES_SHARES) * grant.share)
+
+
+def _shapes(grant: Grant, domain: Box | Ball, cells: Nearest, form: Form) -> Belief:
     """Release the shapes of cells, round after round."""
     scales = form.scales
     frame = Frame(domain, scales)
@@ -80,7 +79,7 @@ def _shapes(curator: Curator, share: float, domain: Box | Ball, cells: Nearest, 
     variance, least, wide = _guess(at, frame.half), form.floor / scales**2, np.square(frame.half)
     for part in SHAPES_SHARES:
         axes, radii = ellipsoid(variance)
-        seen = SHAPES.ask(curator, part * share, cells, frame, at, axes, radii)
+        seen = SHAPES.ask(grant.worth(part * grant.share), cells, frame, at, axes, radii)
         count = np.maximum(seen.count, 2 * seen.count_sd)[:, None]
         prior = seen.rescaled(variance, TRUST, count)
         known = np.maximum(seen.variance(prior, TRUST, count), NARROWER * prior)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knoll.privacy import Ask, Curator
+from knoll.privacy import Ask, Grant
 from knoll.queries import SplitTree, TreeCounts
 from knoll.queries.query import COUNT_WEIGHT
 
@@ -28,33 +28,29 @@ def grow_ask(levels: int, share: float) -> Ask:
     return Ask(1, 2**levels, levels, share=share / levels, bound=bound)
 
 
-def grow(
-    curator: Curator, tree: SplitTree, levels: int, share: float, split: Callable[[int, int], tuple[int, int]]
-) -> Leaves:
+def grow(grant: Grant, tree: SplitTree, levels: int, split: Callable[[int, int], tuple[int, int]]) -> Leaves:
     """Split large nodes level by level and release the counts of the children.
 
     Parameters
     ----------
-    curator : Curator
-        The door.
+    grant : Grant
+        For all levels together.
     tree : SplitTree
         A tree with one leaf.
     levels : int
-        Levels, a public number. Each costs share / levels, whether or not any node is split.
-    share : float
-        Share of the budget for all levels.
+        Levels, a public number. Each costs as much, whether or not any node is split.
     split : callable (node, level) -> (left, right)
         Splits a node of the tree.
     """
     done: list[tuple[int, float]] = []
     growing: list[tuple[int, float]] = [(0, np.inf)]
     noise = 0.0
-    for level in range(levels):
+    for level, part in enumerate(grant.even(levels)):
         large = [node for node, count in growing if count > SPLIT_NOISE * noise]
         done += [(node, count) for node, count in growing if count <= SPLIT_NOISE * noise]
         children = [child for node in large for child in split(node, level)]
         tree.open(children or [0])
-        released = curator.release(TreeCounts(tree), share / levels)
+        released = part.release(TreeCounts(tree))
         noise = float(released.stderr.max())
         growing = list(zip(children, released.value.tolist(), strict=True)) if children else []
     leaves = [(node, count) for node, count in done + growing if count > noise]

@@ -25,7 +25,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.special import ndtri
 from scipy.stats import qmc
 
-from knoll.privacy import Ask, Curator
+from knoll.privacy import Ask, Grant
 from knoll.queries import Box, Count, KernelSteps
 from knoll.series.features import FeatureSeries
 from knoll.series.surroundings import Surroundings
@@ -115,7 +115,7 @@ def step_asks(estimator: Any, n_columns: int) -> list[Ask]:
 
 
 def ascend_step_by_step(
-    curator: Curator,
+    grant: Grant,
     around: Surroundings,
     bandwidth: Any,
     n_steps: int | None,
@@ -125,22 +125,22 @@ def ascend_step_by_step(
 ) -> Ends:
     """Run the steps. A ladder of bandwidths needs one release for all; here it is bought."""
     domain = around.domain
-    counted = curator.release(Count(), COUNT_SHARE * curator.share_left)
+    counted = grant.part(COUNT_SHARE).release(Count())
     n, count_stderr = float(counted.value.item()), float(counted.stderr.item())
-    h = rungs(curator, around, PRIVATE if isinstance(bandwidth, str) and bandwidth == LADDER else bandwidth)[0]
+    h = rungs(grant, around, PRIVATE if isinstance(bandwidth, str) and bandwidth == LADDER else bandwidth)[0]
     steps = n_steps or int(np.clip(math.ceil(math.log(max(n, 3.0))), 2, MOST_STEPS))
     key = int(rng.randint(2**31 - 1))
-    batches = curator.parts(steps, curator.share_left, key) if mini_batches else None
-    share, parts = curator.share_left / steps, steps if mini_batches else 1
+    parts = steps if mini_batches else 1
+    answers = [grant.batches(steps, key)] * steps if mini_batches else grant.even(steps)
     values = min(around.most_features / steps, MOST_VALUES)
     afford = np.clip(values / (1 + around.n_columns), 2, STARTS)
     starts = 2 ** int(np.log2(afford))
     sobol = qmc.Sobol(around.n_columns, scramble=True, seed=int(rng.randint(2**31 - 1)))
     points = domain.clip(around.low + (around.high - around.low) * sobol.random(starts))
     sums, noise = np.zeros(len(points)), 0.0
-    for _ in range(steps):
+    for door in answers:
         query = KernelSteps(domain, points, h)
-        released = curator.release(query, share) if batches is None else batches.release(query)
+        released = door.release(query)
         found = parts * query.unwhiten @ released.value
         noise = parts * float(np.max(released.stderr)) * float(np.sqrt(np.square(query.unwhiten[0]).sum()))
         sums = found[: len(points)]

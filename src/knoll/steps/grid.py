@@ -38,12 +38,11 @@ def grid_asks(n_columns: int) -> list[Ask]:
 def release_grid_mixture(room: Room, k: int, rng: np.random.RandomState, floor: np.ndarray) -> Subclusters:
     """Release a grid of counts with all that is left of the budget and fit a mixture of k components to it."""
     box = room.domain.cube if isinstance(room.domain, Ball) else room.domain
-    d, whole = box.n_columns, room.curator.share_left
-    total = float(room.curator.release(Count(), COUNT_PART * whole).value)
-    share = room.curator.share_left
-    noise = float(room.curator.stderr(GridHistogram(box, (2,) * d), share).max())
+    d = box.n_columns
+    total = float(room.grant.part(COUNT_PART).release(Count()).value)
+    noise = float(room.grant.stderr(GridHistogram(box, (2,) * d)).max())
     bins = int(np.clip(round(max(total, 1.0) / noise) ** (1 / d), FEWEST_BINS, MOST_BINS))
-    counts = room.curator.release(GridHistogram(box, (bins,) * d), share).value
+    counts = room.grant.release(GridHistogram(box, (bins,) * d)).value
     step = 2 * box.half / bins
     points, weights = _standing_out(counts, noise)
     points = np.array(box.lower) + (points + 0.5) * step

@@ -52,15 +52,15 @@ def histogram_asks() -> list[Ask]:
 
 def release_histogram(room: Room, k: int | None) -> Histogram:
     """Spend the budget on a histogram where the records are."""
-    curator, frame = room.curator, Frame(room.domain)
-    whole = curator.share_left
-    root = release_root(curator, ROOT_SHARE * whole, frame, longest_record(room.domain))
+    frame, first = Frame(room.domain), room.grant.part(ROOT_SHARE)
+    spread = ROOT.noise(first, frame)
+    root = release_root(first, frame, longest_record(room.domain))
     middle = float(room.domain.centre[0] + root.mean[0, 0])
     lower, upper = (
         float(room.domain.centre[0] - room.domain.half[0]),
         float(room.domain.centre[0] + room.domain.half[0]),
     )
-    half, noise = float(frame.half[0]), ROOT.noise(curator, frame, ROOT_SHARE * whole) / float(root.count[0])
+    half, noise = float(frame.half[0]), spread / float(root.count[0])
     unsure = 2 * noise / ROOT.squares * half**2  # rather too wide than too narrow
     reach = REACH * float(np.sqrt(root.variance[0, 0] + unsure)) + 2 * noise * half
     low, high = max(lower, middle - reach), min(upper, middle + reach)
@@ -71,7 +71,7 @@ def release_histogram(room: Room, k: int | None) -> Histogram:
         edges = edges[np.concatenate([[True], np.diff(edges) > 1e-9 * (upper - lower)])]
     else:
         edges = np.linspace(lower, upper, bins + 1)
-    released: Released = curator.release(ColumnHistograms(edges[None, 1:-1]), curator.share_left)
+    released: Released = room.grant.release(ColumnHistograms(edges[None, 1:-1]))
     return Histogram(edges, released.value[0].copy(), float(released.stderr.flat[0]))
 
 

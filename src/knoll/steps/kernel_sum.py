@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi
 
-from knoll.privacy import Ask, Curator, PrivacyError
+from knoll.privacy import Ask, Grant, PrivacyError
 from knoll.queries import Ball, Box, ColumnHistograms, FourierFeatures, FourierGrid, Lattice, LatticeCounts, Projected
 from knoll.series.features import FeatureSeries
 from knoll.series.series import GridSeries, Series, spectrum
@@ -63,11 +63,11 @@ def check_bandwidth(bandwidth: Any) -> None:
         raise PrivacyError(f"bandwidth={bandwidth!r} must be a positive number, or one for each column")
 
 
-def rungs(curator: Curator, around: Surroundings, bandwidth: Any) -> np.ndarray:
+def rungs(grant: Grant, around: Surroundings, bandwidth: Any) -> np.ndarray:
     """Return the bandwidths that a release must serve, coarsest first, (rungs, columns)."""
     d = around.n_columns
     if isinstance(bandwidth, str):
-        return ladder(around) if bandwidth == LADDER else bought_bandwidth(curator, around)[None]
+        return ladder(around) if bandwidth == LADDER else bought_bandwidth(grant, around)[None]
     h = np.asarray(bandwidth, dtype=np.float64)
     if h.ndim == 1 and len(h) != d:
         raise PrivacyError(f"{len(h)} bandwidths for {d} columns")
@@ -77,10 +77,10 @@ def rungs(curator: Curator, around: Surroundings, bandwidth: Any) -> np.ndarray:
     return h[None]
 
 
-def bought_bandwidth(curator: Curator, around: Surroundings) -> np.ndarray:
+def bought_bandwidth(grant: Grant, around: Surroundings) -> np.ndarray:
     """Spend a small share on the spread of each column; return the rule of thumb for modes, s n^(-1/(d+6))."""
     edges = np.linspace(around.low, around.high, _BINS + 1, axis=1)
-    histogram = curator.release(ColumnHistograms(edges[:, 1:-1]), SCALE_SHARE * curator.share_left)
+    histogram = grant.part(SCALE_SHARE).release(ColumnHistograms(edges[:, 1:-1]))
     counts = np.maximum(histogram.value - histogram.stderr, 0.0)
     n = float(np.maximum(histogram.value.sum(axis=1).mean(), 10.0))
     below = np.cumsum(counts, axis=1) / np.maximum(counts.sum(axis=1, keepdims=True), 1e-9)
@@ -112,8 +112,7 @@ def cap_of(estimator: Any) -> int:
 
 
 def release_series(
-    curator: Curator,
-    share: float,
+    grant: Grant,
     around: Surroundings,
     hs: np.ndarray,
     rng: np.random.RandomState,
@@ -126,10 +125,10 @@ def release_series(
     With `slope`, on a grid, least noise is given to the slope along the last column rather than to the sum itself.
     """
     if around.n_columns > MOST_ON_GRID or isinstance(around.domain, Projected):
-        return _release_features(curator, share, around, hs, rng, n_features)
+        return _release_features(grant, around, hs, rng, n_features)
     if around.pure:
-        return _release_counts(curator, share, around, hs)
-    return _release_grid(curator, share, around, hs, slope=slope)
+        return _release_counts(grant, around, hs)
+    return _release_grid(grant, around, hs, slope=slope)
 
 
 def _lattice(around: Surroundings, hs: np.ndarray, most: int, *, coarse: bool = False) -> Lattice:
@@ -148,14 +147,12 @@ def _lattice(around: Surroundings, hs: np.ndarray, most: int, *, coarse: bool = 
     )  # fmt: skip
 
 
-def _release_grid(
-    curator: Curator, share: float, around: Surroundings, hs: np.ndarray, *, slope: bool = False
-) -> GridSeries:
+def _release_grid(grant: Grant, around: Surroundings, hs: np.ndarray, *, slope: bool = False) -> GridSeries:
     lattice = _lattice(around, hs, around.most_features)
     square = slope_square(lattice, hs) if slope else np.mean([spectrum(lattice, h) for h in hs], axis=0)
     square.flat[0] += COUNT_BY_SLOPE if slope else COUNT
     query = FourierGrid(lattice, np.sqrt(square))
-    released = curator.release(query, share)
+    released = grant.release(query)
     stderr = np.broadcast_to(released.stderr, query.shape)
     return GridSeries(lattice, query.tensor(released.value), query.tensor(stderr), hs[0])
 
@@ -183,14 +180,14 @@ def slope_spectrum(lattice: Lattice, bandwidth: np.ndarray, level: float) -> np.
     return square / square.sum()
 
 
-def _release_counts(curator: Curator, share: float, around: Surroundings, hs: np.ndarray) -> GridSeries:
+def _release_counts(grant: Grant, around: Surroundings, hs: np.ndarray) -> GridSeries:
     """Counts on a lattice, as Fourier totals. Their noise is white, so every total has its share of it.
 
     Cells of the padding hold nothing and no noise; taking theirs into account too errs on the safe side.
     """
     lattice = _lattice(around, hs, 2**17, coarse=True)
     query = LatticeCounts(lattice)
-    released = curator.release(query, share)
+    released = grant.release(query)
     totals = released.value
     sigma = float(np.max(released.stderr))
     stderr = np.full((1,) * around.n_columns, sigma)
@@ -203,13 +200,13 @@ def _release_counts(curator: Curator, share: float, around: Surroundings, hs: np
 
 
 def _release_features(
-    curator: Curator, share: float, around: Surroundings, hs: np.ndarray, rng: np.random.RandomState, n_features: int
+    grant: Grant, around: Surroundings, hs: np.ndarray, rng: np.random.RandomState, n_features: int
 ) -> FeatureSeries:
     m = max(len(hs), min(n_features, around.most_features) // 2)
     drawn = hs[np.arange(m) % len(hs)]
     frequencies = orthogonal_directions(m, around.n_columns, rng) / drawn
     query = FourierFeatures(around.domain, frequencies)
-    released = curator.release(query, share)
+    released = grant.release(query)
     return FeatureSeries(
         frequencies=query.frequencies,
         cosines=released.value[1 : 1 + m],

@@ -12,7 +12,7 @@ import numpy as np
 
 from knoll.numeric.clipping import NARROW_CLIP, clip_factors, clip_radius, noise_weights, unclip
 from knoll.numeric.mixture import Mixture, onto_simplex
-from knoll.privacy import Ask, Curator
+from knoll.privacy import Ask, Grant
 from knoll.queries import Ball, Box, ComponentMoments, Gaussians
 from knoll.queries.components import COARSE, DIAGONAL, FINE, OFF, Products
 
@@ -113,14 +113,12 @@ def moments_ask(n_columns: int, k: int, covariance_type: str, *, soft: bool, tim
 
 
 def ask(
-    curator: Curator,
-    share: float,
+    grant: Grant,
     domain: Box | Ball,
     belief: Belief,
     form: Form,
     *,
     soft: bool,
-    norm: int,
     cells: Any = None,
 ) -> Seen:
     """Release the moments of a mixture's components about themselves.
@@ -135,19 +133,19 @@ def ask(
 
     def question(radius: float, bits: tuple[int, int]) -> ComponentMoments:
         gaussians = Gaussians(domain, mixture.weights, mixture.means, roots, np.full(k, radius), bits[0])
-        count_weight, square_weight = noise_weights(d, radius, products, norm)
+        count_weight, square_weight = noise_weights(d, radius, products, grant.norm)
         weights = {"count_weight": count_weight, "square_weight": square_weight}
         return ComponentMoments(gaussians, cells=cells, soft=soft, products=products, bits=bits[1], **weights)
 
     radius = clip_radius(d)
     query = question(radius, FINE)
-    errors = curator.stderr(query, share)
+    errors = grant.stderr(query)
     if errors[0, -1] / typical > QUIET:
         radius = clip_radius(d, NARROW_CLIP)
         query = question(radius, FINE)
-        if np.max(curator.stderr(query, share) * query.weights / query.step) > MOST_NOISE:
+        if np.max(grant.stderr(query) * query.weights / query.step) > MOST_NOISE:
             query = question(radius, COARSE)
-    released = curator.release(query, share)
+    released = grant.release(query)
     return _read(released.value, released.stderr, query, roots, radius)
 
 
@@ -232,19 +230,17 @@ def standard_errors(belief: Belief) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def walk(
-    curator: Curator,
-    share: float,
+    grant: Grant,
     steps: int,
     domain: Box | Ball,
     belief: Belief,
     form: Form,
     *,
     soft: bool,
-    norm: int,
 ) -> Belief:
-    """Take steps of expectation-maximisation on released moments; each gets an equal part of the share."""
-    for _ in range(steps):
-        seen = ask(curator, share / steps, domain, belief, form, soft=soft, norm=norm)
+    """Take steps of expectation-maximisation on released moments; each gets an equal part of the grant."""
+    for step in grant.even(steps):
+        seen = ask(step, domain, belief, form, soft=soft)
         belief = learn(belief, seen, form)
     return belief
 

@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_limits
 
 from knoll.numeric.breathe import breathe, lloyd, with_more
 from knoll.numeric.ward import Joins, ward
-from knoll.privacy import Ask, Curator
+from knoll.privacy import Ask, Grant
 from knoll.queries import Frame, Nearest
 from knoll.steps.means import CellMeans
 from knoll.steps.shapes import Asking, Shapes, effective, ellipsoid
@@ -104,8 +104,7 @@ def with_variances(at: np.ndarray, points: np.ndarray, weights: np.ndarray, labe
 
 
 def refine(
-    curator: Curator,
-    share: float,
+    grant: Grant,
     steps: int,
     frame: Frame,
     centres: Centres,
@@ -120,16 +119,17 @@ def refine(
     mult, last, (lower, upper) = 1.0, None, walls
     count, doubt = centres.weight, np.full(len(centres.weight), UNKNOWN)
     floor = 1e-12 * np.maximum(upper - lower, 1e-300) ** 2
-    step, half, left = 0, (steps - 1) // 2, share
+    step, half, left = 0, (steps - 1) // 2, grant.left
     while step < steps:
-        part = left / float((STEP_GROWTH ** np.arange(steps - step)).sum())
-        left -= part
-        noise = STEP.noise(curator, frame, part)
+        share = left / float((STEP_GROWTH ** np.arange(steps - step)).sum())
+        left -= share
+        part = grant.worth(share)
+        noise = STEP.noise(part, frame)
         axes, radii = ellipsoid(np.maximum(centres.variance, floor), centres.weight, noise, STEP.bias)
         far = np.maximum(upper - centres.at, centres.at - lower)
         radii = np.minimum(radii, np.linalg.norm(axes * np.maximum(far, 1e-300), axis=1))
         cells = Nearest(frame.outside(centres.at), frame.domain, frame.scales)
-        seen = STEP.ask(curator, part, cells, frame, centres.at, axes, radii)
+        seen = STEP.ask(part, cells, frame, centres.at, axes, radii)
         count, doubt = averaged(count, doubt, seen)
         weight = expected(count, doubt, k)
         n = np.maximum(seen.count, seen.count_sd)[:, None]
@@ -238,8 +238,10 @@ def swap(centres: Centres, visible: np.ndarray, last: np.ndarray) -> bool:
     return swapped
 
 
-def affordable_steps(curator: Curator, frame: Frame, root: Leaf, k: int, whole: float) -> int:
-    """Lloyd steps that the noise allows: few for small clusters in many dimensions."""
-    resolution = root.count[0] * (STEP.count**2 + 1 + STEP.squares**2) ** 0.5 / STEP.noise(curator, frame, whole) / k
+def affordable_steps(grant: Grant, frame: Frame, root: Leaf, k: int) -> int:
+    """Lloyd steps that the noise of a whole grant allows: few for small clusters in many dimensions."""
+    resolution = (
+        root.count[0] * (STEP.count**2 + 1 + STEP.squares**2) ** 0.5 / STEP.noise(grant.worth(grant.share), frame) / k
+    )
     dims = float(effective(np.sqrt(root.variance[0])))
     return int(np.clip(round(STEPS * resolution / dims**0.5), 1, MOST_STEPS))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knoll.privacy import Ask, Curator, Released
+from knoll.privacy import Ask, Grant, Released
 from knoll.queries import Box, CellShapes, Frame
 from knoll.queries.shapes import Cells
 
@@ -83,10 +83,10 @@ class Asking:
     squares: float
     bias: float
 
-    def noise(self, curator: Curator, frame: Frame, share: float) -> float:
-        """Standard error of a unit displacement's noise at a share, before anything is released."""
+    def noise(self, grant: Grant, frame: Frame) -> float:
+        """Standard error of a unit displacement's noise if all that is left of a grant is spent on it."""
         probe = _probe(unit_frame(frame.n_columns), self.count, self.squares)  # whatever the bounds' size
-        return float(curator.stderr(probe, share)[0, 1])
+        return float(grant.stderr(probe)[0, 1])
 
     def plan(self, n_columns: int, cells: int, times: int = 1, *, share: float) -> Ask:
         """Return what asking the shapes of so many cells releases."""
@@ -94,8 +94,7 @@ class Asking:
 
     def ask(
         self,
-        curator: Curator,
-        share: float,
+        grant: Grant,
         cells: Cells,
         frame: Frame,
         at: np.ndarray,
@@ -106,7 +105,7 @@ class Asking:
         query = CellShapes(
             cells, frame, at, axes, radii, count_weight=self.count, square_weight=self.squares, name=self.name
         )
-        return Shapes.of(curator.release(query, share))
+        return Shapes.of(grant.release(query))
 
 
 class _TwoCells:

@@ -11,7 +11,7 @@ from scipy.special import softmax
 
 from knoll.estimator import Room
 from knoll.numeric.mixture import Mixture, onto_simplex
-from knoll.privacy import Ask, Shares
+from knoll.privacy import Ask, Grant, Shares
 from knoll.queries import Frame, longest_record
 from knoll.steps.axes import principal_axes, rotated_tree_asks, rotates
 from knoll.steps.choose import GUESS, Choice, choose_k
@@ -49,18 +49,22 @@ def start_asks(n_columns: int, k: int | None) -> list[Ask]:
     return rotated_tree_asks(n_columns, FINER * (k or GUESS), (s.root, s.axes, s.tails, s.tree))
 
 
-def start_from_tree(room: Room, share: float, k: int | None, rng: np.random.RandomState, form: Form) -> Start:
-    """Release a tree of shapes with a share of the budget and fit a mixture to its leaves."""
-    curator, frame, shares = room.curator, Frame(room.domain, room.scales), StartShares()
-    root = release_root(curator, shares.root * share, frame, longest_record(room.domain, room.scales))
+def start_from_tree(room: Room, grant: Grant, k: int | None, rng: np.random.RandomState, form: Form) -> Start:
+    """Release a tree of shapes with a grant and fit a mixture to its leaves."""
+    shares = StartShares()
+    frame, grants = Frame(room.domain, room.scales), grant.split(shares)
+    root = release_root(grants.root, frame, longest_record(room.domain, room.scales))
     turned = rotates(frame)
-    rotation, tree = None, shares.tree + (0.0 if turned else shares.axes)
+    rotation, levels = (
+        None,
+        grants.tree if turned else grant.worth((StartShares().tree + StartShares().axes) * grant.share),
+    )
     unseen = star(root, k or GUESS, rng)
     if turned:
-        rotation = principal_axes(curator, shares.axes * share, frame, root)
+        rotation = principal_axes(grants.axes, frame, root)
         frame, root, unseen = rotation.frame(room), rotation.turn(root), rotation.along(unseen)
     search, seed = (frame, root) if rotation is None else (rotation.search(room), rotation.clear(root))
-    leaves = grow(curator, search, seed, FINER * (k or GUESS), (shares.tails * share, tree * share))
+    leaves = grow(grants.tails, levels, search, seed, FINER * (k or GUESS))
     choice = choose_k(leaves, unseen, rng) if k is None else Choice(k, 1.0)
     weights, means, covariances = fit_leaves(leaves, seed, unseen, choice.k, rng)
     if rotation is None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from knoll.privacy import Ask, Curator
+from knoll.privacy import Ask, Grant
 from knoll.queries import Frame, SplitTree
 from knoll.steps.shapes import Asking, Shapes, ellipsoid
 
@@ -47,7 +47,7 @@ class Leaf:
         return Leaf(*(np.concatenate([getattr(part, name) for part in parts]) for name in self.__dataclass_fields__))
 
 
-def release_root(curator: Curator, share: float, frame: Frame, reach: float) -> Leaf:
+def release_root(grant: Grant, frame: Frame, reach: float) -> Leaf:
     """Release count, mean and variances of all records.
 
     The mean is shrunk towards the middle by empirical Bayes, the variances towards a common fraction of the bounds'
@@ -57,7 +57,7 @@ def release_root(curator: Curator, share: float, frame: Frame, reach: float) -> 
     axes = 1 / np.sqrt(half)
     radius = min(float(np.linalg.norm(axes * half)), float(axes.max()) * reach)
     whole = SplitTree(frame.domain)
-    seen = ROOT.ask(curator, share, whole, frame, np.zeros((1, len(half))), axes[None], np.array([radius]))
+    seen = ROOT.ask(grant, whole, frame, np.zeros((1, len(half))), axes[None], np.array([radius]))
     n = max(float(seen.count[0]), 1.0)
     moved, noise = seen.sums[0] / n, (seen.sums_sd[0] / n) ** 2
     prior = np.clip((moved**2 - noise).sum() / (half**2).sum(), 0.05**2, 0.5**2) * half**2
@@ -70,26 +70,24 @@ def release_root(curator: Curator, share: float, frame: Frame, reach: float) -> 
     return Leaf(np.array([0]), np.array([n]), count_variance, mean[None], variance[None], -half[None], half[None])
 
 
-def grow(curator: Curator, frame: Frame, root: Leaf, k: int, shares: tuple[float, float]) -> Leaf:
-    """Return the leaves of a tree grown from a root, with shares for the tails and for the levels."""
+def grow(tails: Grant, levels: Grant, frame: Frame, root: Leaf, k: int) -> Leaf:
+    """Return the leaves of a tree grown from a root, with grants for the tails and for the levels."""
     tree = SplitTree(frame.domain)
     cells = first_cells(tree, frame, root)
-    tails_share, tree_share = shares
     if len(cells.nodes) > 1:
-        cells = observe(curator, tails_share, tree, frame, cells, None)
+        cells = observe(tails, tree, frame, cells, None)
     else:
-        tree_share += tails_share
-    unit = TREE.noise(curator, frame, tree_share)
+        levels = levels.joined(tails)
+    unit = TREE.noise(levels, frame)
     depth = round(math.log2(max(root.count[0] * 1.5 / unit / 8, 1.0))) + 2
     depth = int(np.clip(depth, 1, most_levels(k)))
-    levels = LEVEL_GROWTH ** np.arange(depth)
-    for share in (levels * (tree_share / levels.sum())).tolist():
-        next_sd = TREE.noise(curator, frame, share) / TREE.count
+    for level in levels.in_proportion(LEVEL_GROWTH ** np.arange(depth)):
+        next_sd = TREE.noise(level, frame) / TREE.count
         gain = np.maximum(cells.count, 0) * cells.variance.max(axis=1)
         chosen = (cells.count > SPLIT_NOISE * next_sd) & (gain > SPLIT_GAIN * gain.sum() / k)
         parents = cells.take(chosen)
         cells = cells.take(~chosen).join(*halve(tree, frame, parents))
-        cells = observe(curator, share, tree, frame, cells, parents)
+        cells = observe(level, tree, frame, cells, parents)
     return cells
 
 
@@ -162,16 +160,16 @@ def halve(tree: SplitTree, frame: Frame, parents: Leaf) -> tuple[Leaf, Leaf]:
     return halves[0], halves[1]
 
 
-def observe(curator: Curator, share: float, tree: SplitTree, frame: Frame, cells: Leaf, parents: Leaf | None) -> Leaf:
+def observe(grant: Grant, tree: SplitTree, frame: Frame, cells: Leaf, parents: Leaf | None) -> Leaf:
     """Release the shapes of all cells and fuse them with what is known; the last cells are halves of `parents`."""
     tree.open(cells.nodes.tolist())
     m, p = len(cells.nodes), 0 if parents is None else len(parents.nodes)
     fresh = np.arange(m) >= m - 2 * p
-    noise = TREE.noise(curator, frame, share)
+    noise = TREE.noise(grant, frame)
     width = np.maximum(cells.upper - cells.lower, 1e-300)
     axes, radii = ellipsoid(cells.variance, cells.count * np.where(fresh, 0.5, 1.0), noise, TREE.bias)
     radii = np.minimum(radii, np.linalg.norm(axes * width, axis=1))
-    seen = TREE.ask(curator, share, tree, frame, cells.mean, axes, radii)
+    seen = TREE.ask(grant, tree, frame, cells.mean, axes, radii)
     count, count_variance = fuse_counts(seen, cells, parents)
     n = np.maximum(count, seen.count_sd)[:, None]
     prior = cells.variance * np.where(fresh, 0.3, 0.1)[:, None]

@@ -74,10 +74,8 @@ class Curator:
         estimator: str = "a curator",
         asks: Sequence[Ask] = (),
     ):
-        self._rows = rows
-        self._budget = budget
-        self._relation = relation
-        self._unit = Record() if unit is None else unit
+        self._rows, self._budget = rows, budget
+        self._relation, self._unit = relation, Record() if unit is None else unit
         self._ledger = MemoryLedger() if ledger is None else ledger
         self._dataset = self._ledger.dataset or dataset
         self._estimator = estimator
@@ -234,9 +232,8 @@ class Curator:
 
     def _noisy(self, query: Answerable, total: Integers, entry: Entry, source: NoiseSource) -> Released:
         """Draw noise and hand out the value. The spend is recorded by now."""
-        law = self._budget.law
+        law, unit = self._budget.law, np.broadcast_to(query.step / query.weights, query.shape)
         noisy = source.perturb(total * query.weights, law, entry.scale)
-        unit = np.broadcast_to(query.step / query.weights, query.shape)
         spread = law.standard_deviation(entry.scale)
         return Released(np.asarray(noisy * unit), np.asarray(spread * unit), query.name, entry.share, law)
 

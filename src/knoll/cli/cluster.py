@@ -2,7 +2,6 @@
 
 import csv
 import sys
-import time
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,12 +16,9 @@ from knoll.cli.common import (
     FitOptions,
     Relation,
     console,
+    fit_and_write,
     plain_errors,
-    prepare_folder,
-    print_files,
-    print_privacy,
     print_table,
-    print_warning,
     with_fit_options,
 )
 
@@ -64,15 +60,10 @@ def cluster(
     """
     import knoll
 
-    with plain_errors():
-        model = getattr(knoll, _CLASSES[method])(k, **options.parameters())
-        prepare_folder(out)
-        started = time.monotonic()
-        model.fit(options.source(data))
-        seconds = time.monotonic() - started
-        files = _write(model, out)
-    _print_model(model)
-    print_files(files, seconds)
+    def make() -> Any:
+        return getattr(knoll, _CLASSES[method])(k, **options.parameters())
+
+    fit_and_write(make, data, options, out, _write, _show)
 
 
 def predict(
@@ -166,10 +157,9 @@ def demo(
     console.print(f"\nOpen [bold]{out / 'clusters.png'}[/bold] to see the clusters.", highlight=False)
 
 
-def _print_model(model: Any) -> None:
+def _show(model: Any) -> None:
     from knoll.report import centers_table
 
-    print_warning(model)
     title = "Clusters, largest first (± standard error of the privacy noise)"
     print_table(title, *centers_table(model), "centers.csv")
     if model.n_clusters is None:
@@ -177,7 +167,6 @@ def _print_model(model: Any) -> None:
         console.print(
             f"{model.n_clusters_} clusters, chosen from the released values; redrawing their noise agrees in {sure}."
         )
-    print_privacy(model)
 
 
 def _write(model: Any, out: Path) -> dict[Path, str]:

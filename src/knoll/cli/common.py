@@ -1,6 +1,7 @@
 """What the commands share: the options of a private fit, its errors, where its results go."""
 
 import inspect
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -105,8 +106,31 @@ def prepare_folder(folder: Path) -> None:
     probe.unlink()
 
 
-def print_files(files: dict[Path, str], seconds: float) -> None:
-    """Tell what was written, and what it is for."""
+def fit_and_write(
+    make: Callable[[], Any],
+    data: Path,
+    options: FitOptions,
+    out: Path,
+    write: Callable[[Any, Path], dict[Path, str]],
+    show: Callable[[Any], None],
+) -> None:
+    """Make an estimator, fit it, have what it publishes written (file -> what it is), and print what it found."""
+    with plain_errors():
+        model = make()
+        prepare_folder(out)
+        started = time.monotonic()
+        model.fit(options.source(data))
+        seconds = time.monotonic() - started
+        files = write(model, out)
+    print_result(model, show, files, seconds)
+
+
+def print_result(model: Any, show: Callable[[Any], None], files: dict[Path, str], seconds: float) -> None:
+    """Print what a model found, its privacy statement, and what was written."""
+    if model.privacy_.warning:
+        console.print(f"[bold red]{model.privacy_.warning}[/bold red]")
+    show(model)
+    console.print(escape(str(model.privacy_)), highlight=False, soft_wrap=True)
     console.print(f"\nDone in {seconds:.1f} s. Wrote:")
     for file, what in files.items():
         console.print(f"  {file}  [dim]{what}[/dim]", highlight=False, soft_wrap=True)
@@ -122,17 +146,6 @@ def print_table(title: str, header: list[str], rows: list[list[str]], file: str)
     console.print(table)
     if len(rows) > MOST_ROWS:
         console.print(f"... and {len(rows) - MOST_ROWS} more, in {file}")
-
-
-def print_warning(model: Any) -> None:
-    """Print what is wrong with a model's guarantee, if anything is."""
-    if model.privacy_.warning:
-        console.print(f"[bold red]{model.privacy_.warning}[/bold red]")
-
-
-def print_privacy(model: Any) -> None:
-    """Print a fitted model's privacy statement."""
-    console.print(escape(str(model.privacy_)), highlight=False, soft_wrap=True)
 
 
 @contextmanager

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from knoll.cli.common import console, plain_errors, prepare_folder, print_files
-from knoll.cli.mixture import print_mixture, write_mixture
+from knoll.cli.common import console, plain_errors, prepare_folder, print_result
+from knoll.cli.mixture import show_mixture, write_mixture
 from knoll.cli.parse import read_bounds, read_columns
 
 local_app = typer.Typer(
@@ -84,10 +84,13 @@ def local_fit(
             model.feature_names_in_ = np.array(names, dtype=object)
         files = write_mixture(model, out, synthetic)
         seconds = time.monotonic() - started
-    print_mixture(model)
+    print_result(model, _show, files, seconds)
+
+
+def _show(model: Any) -> None:
+    show_mixture(model)
     if model.n_rejected_:
         console.print(f"{model.n_rejected_:,} reports left out: no honest client sends them.")
-    print_files(files, seconds)
 
 
 def _read_client(path: Path) -> tuple[Any, list[str] | None]:

@@ -1,7 +1,7 @@
 """knoll mixture: fit a Gaussian mixture and publish it."""
 
-import time
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,12 +11,8 @@ from knoll.cli.common import (
     Data,
     FitOptions,
     console,
-    plain_errors,
-    prepare_folder,
-    print_files,
-    print_privacy,
+    fit_and_write,
     print_table,
-    print_warning,
     with_fit_options,
 )
 
@@ -51,28 +47,21 @@ def mixture(
     """
     import knoll
 
-    with plain_errors():
-        model = getattr(knoll, _CLASSES[method])(k, covariance_type=covariance, **options.parameters())
-        prepare_folder(out)
-        started = time.monotonic()
-        model.fit(options.source(data))
-        files = write_mixture(model, out, synthetic)
-        seconds = time.monotonic() - started
-    print_mixture(model)
-    print_files(files, seconds)
+    def make() -> Any:
+        return getattr(knoll, _CLASSES[method])(k, covariance_type=covariance, **options.parameters())
+
+    fit_and_write(make, data, options, out, partial(write_mixture, synthetic=synthetic), show_mixture)
 
 
-def print_mixture(model: Any) -> None:
-    """Print components, what privacy noise did to them, and the privacy statement."""
+def show_mixture(model: Any) -> None:
+    """Print components, and what privacy noise did to them."""
     from knoll.report import components_table
 
-    print_warning(model)
     print_table("Components, largest first (± standard error)", *components_table(model), "components.csv")
     if model.n_components is None:
         console.print(f"{model.n_components_} components, chosen from the released values.")
     if (drawn := float(model.shrinkage_.max())) > 0.05:
         console.print(f"Privacy noise made covariances be drawn to their diagonals, by up to {drawn:.0%}.")
-    print_privacy(model)
 
 
 def write_mixture(model: Any, out: Path, synthetic: int) -> dict[Path, str]:

@@ -1,6 +1,5 @@
 """knoll modes and knoll regress."""
 
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,12 +9,8 @@ from knoll.cli.common import (
     Data,
     FitOptions,
     console,
-    plain_errors,
-    prepare_folder,
-    print_files,
-    print_privacy,
+    fit_and_write,
     print_table,
-    print_warning,
     with_fit_options,
 )
 
@@ -41,25 +36,11 @@ def modes(
     Example: knoll modes data.csv --columns age,bmi --bounds "age=0:110,bmi=10:60" --epsilon 1 --out out/
     """
     import knoll
-    from knoll.plots import plot_mode_tree, plot_modes
-    from knoll.report import write_modes
 
-    with plain_errors():
-        model = knoll.ModeSeeking(n_modes, bandwidth=_bandwidth(bandwidth), chance=chance, **options.parameters())
-        prepare_folder(out)
-        started = time.monotonic()
-        model.fit(options.source(data))
-        seconds = time.monotonic() - started
-        files = {out / "model.json": "the model: knoll.load(path)", out / "modes.csv": "modes with standard errors"}
-        knoll.save(model, out / "model.json")
-        write_modes(model, out / "modes.csv")
-        if model.n_features_in_ <= 2:
-            plot_modes(model).savefig(out / "modes.png", dpi=130)
-            plot_mode_tree(model).savefig(out / "mode-tree.png", dpi=130)
-            files |= {out / "modes.png": "the density and its modes", out / "mode-tree.png": "modes at every bandwidth"}
-    _print_modes(model)
-    print_privacy(model)
-    print_files(files, seconds)
+    def make() -> Any:
+        return knoll.ModeSeeking(n_modes, bandwidth=_bandwidth(bandwidth), chance=chance, **options.parameters())
+
+    fit_and_write(make, data, options, out, _write_modes, _show_modes)
 
 
 @with_fit_options
@@ -76,29 +57,42 @@ def regress(
     Example: knoll regress data.csv --columns age,bmi --bounds "age=0:110,bmi=10:60" --epsilon 1 --out out/
     """
     import knoll
+
+    def make() -> Any:
+        return knoll.ModalRegression(_bandwidth(bandwidth), chance=chance, **options.parameters())
+
+    fit_and_write(make, data, options, out, _write_curves, lambda model: None)
+
+
+def _write_modes(model: Any, out: Path) -> dict[Path, str]:
+    import knoll
+    from knoll.plots import plot_mode_tree, plot_modes
+    from knoll.report import write_modes
+
+    files = {out / "model.json": "the model: knoll.load(path)", out / "modes.csv": "modes with standard errors"}
+    knoll.save(model, out / "model.json")
+    write_modes(model, out / "modes.csv")
+    if model.n_features_in_ <= 2:
+        plot_modes(model).savefig(out / "modes.png", dpi=130)
+        plot_mode_tree(model).savefig(out / "mode-tree.png", dpi=130)
+        files |= {out / "modes.png": "the density and its modes", out / "mode-tree.png": "modes at every bandwidth"}
+    return files
+
+
+def _write_curves(model: Any, out: Path) -> dict[Path, str]:
+    import knoll
     from knoll.plots import plot_regression
     from knoll.report import write_curves
 
-    with plain_errors():
-        model = knoll.ModalRegression(_bandwidth(bandwidth), chance=chance, **options.parameters())
-        prepare_folder(out)
-        started = time.monotonic()
-        model.fit(options.source(data))
-        seconds = time.monotonic() - started
-        files = {out / "model.json": "the model: knoll.load(path)"}
-        knoll.save(model, out / "model.json")
-        if model.n_features_in_ == 2:
-            found = write_curves(model, out / "curves.csv")
-            plot_regression(model).savefig(out / "curves.png", dpi=130)
-            files |= {
-                out / "curves.csv": f"{found} significant modes on a mesh",
-                out / "curves.png": "a picture of them",
-            }
-            if not found:
-                console.print("No curve stands above the noise: use a larger epsilon or more records.")
-    print_warning(model)
-    print_privacy(model)
-    print_files(files, seconds)
+    files = {out / "model.json": "the model: knoll.load(path)"}
+    knoll.save(model, out / "model.json")
+    if model.n_features_in_ == 2:
+        found = write_curves(model, out / "curves.csv")
+        plot_regression(model).savefig(out / "curves.png", dpi=130)
+        files |= {out / "curves.csv": f"{found} significant modes on a mesh", out / "curves.png": "a picture of them"}
+        if not found:
+            console.print("No curve stands above the noise: use a larger epsilon or more records.")
+    return files
 
 
 def _bandwidth(text: str) -> str | float:
@@ -108,10 +102,9 @@ def _bandwidth(text: str) -> str | float:
         return text
 
 
-def _print_modes(model: Any) -> None:
+def _show_modes(model: Any) -> None:
     from knoll.report.clusters import _with_error, column_names
 
-    print_warning(model)
     if not len(model.modes_):
         console.print("No significant mode: the released density does not stand above the noise anywhere.")
         return

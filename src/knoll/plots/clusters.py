@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
 
-from knoll.plots.style import FAINT, INK, STYLE, plain
+from knoll.plots.style import FAINT, INK, STYLE, column_names, footer, headline, palette, plain, two_columns
 
 _PAPER = "#ffffff"
 _MOST_PROFILES, _MOST_COLUMNS = 24, 24
@@ -32,10 +32,9 @@ def plot_clusters(model: Any, title: str | None = None) -> Figure:
     -------
     figure : matplotlib Figure
     """
-    centres = model.cluster_centers_
-    names = [plain(name) for name in getattr(model, "feature_names_in_", [f"x{j}" for j in range(centres.shape[1])])]
+    names = column_names(model)
     order = np.argsort(-model.cluster_sizes_, kind="stable")
-    colours = matplotlib.colormaps["tab10" if len(order) <= 10 else "turbo"](np.linspace(0, 1, max(len(order), 10)))
+    colours = palette(len(order))
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(12, 5.6), layout="constrained")
         left, right = figure.subplots(1, 2, width_ratios=(1.15, 1))
@@ -43,21 +42,15 @@ def plot_clusters(model: Any, title: str | None = None) -> Figure:
         _draw_profiles(right, model, order, colours, names)
         privacy = model.privacy_
         head = title or f"{plain(privacy.dataset)}: {len(order)} clusters by {privacy.estimator}"
-        figure.suptitle(head, x=0.01, ha="left", fontsize=14, fontweight="bold")
-        foot = (
-            f"epsilon = {privacy.epsilon:g}, delta = {privacy.delta:g}, {privacy.relation}. Error marks: privacy noise."
-        )
-        figure.supxlabel(
-            privacy.warning or foot, x=0.01, ha="left", fontsize=9, color="#a00" if privacy.warning else INK
-        )
+        headline(figure, head)
+        footer(figure, privacy, "Error marks: privacy noise.")
     return figure
 
 
 def _draw_map(axes: Axes, model: Any, order: np.ndarray, colours: np.ndarray, names: list[str]) -> None:
     centres, bounds = model.cluster_centers_, model.bounds_
     low, high = bounds.centre - bounds.half, bounds.centre + bounds.half
-    spread = np.std(centres / bounds.half, axis=0)
-    first, second = _two_columns(spread)
+    first, second = two_columns(centres, bounds.half)
     sizes = np.maximum(model.cluster_sizes_, 0.0)
     area = 60 + 1500 * sizes / max(float(sizes.max()), 1e-9)
     for rank, i in enumerate(order):
@@ -125,11 +118,3 @@ def _draw_profiles(axes: Axes, model: Any, order: np.ndarray, colours: np.ndarra
             bbox_to_anchor=(0.5, -0.1),
             ncols=min(4, len(order)),
         )
-
-
-def _two_columns(spread: np.ndarray) -> tuple[int, int | None]:
-    """The two columns with the largest spread, in their own order."""
-    if len(spread) == 1:
-        return 0, None
-    first, second = sorted(np.argsort(-spread, kind="stable")[:2].tolist())
-    return first, second

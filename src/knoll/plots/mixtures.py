@@ -8,10 +8,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
 
-from knoll.plots.style import FAINT, INK, STYLE, plain
+from knoll.plots.style import FAINT, INK, STYLE, column_names, footer, headline, palette, plain, two_columns
 
 _MOST_NAMED = 12
 _SIGMAS = (1.0, 2.0)
+_MARKS = "Marks: two standard errors; after ±: one."
 
 
 def plot_mixture(model: Any, title: str | None = None) -> Figure:
@@ -39,8 +40,8 @@ def plot_mixture(model: Any, title: str | None = None) -> Figure:
         left, right = figure.subplots(1, 2, width_ratios=(1.6, 1))
         _draw(left, model)
         _draw_weights(right, model)
-        figure.suptitle(head, x=0.01, ha="left", fontsize=14, fontweight="bold")
-        _foot(figure, privacy)
+        headline(figure, head)
+        footer(figure, privacy, _MARKS)
     return figure
 
 
@@ -65,9 +66,9 @@ def plot_side_by_side(models: dict[str, Any], title: str | None = None) -> Figur
             _draw(axes, model)
             axes.set_title(f"{name}: epsilon = {model.privacy_.epsilon:g}", loc="left", fontsize=11)
         if title:
-            figure.suptitle(title, x=0.01, ha="left", fontsize=14, fontweight="bold")
+            headline(figure, title)
         unsafe = next((model.privacy_ for model in models.values() if model.privacy_.warning), None)
-        _foot(figure, unsafe or next(iter(models.values())).privacy_, budget=False)
+        footer(figure, unsafe or next(iter(models.values())).privacy_, _MARKS, budget=False)
     return figure
 
 
@@ -93,7 +94,7 @@ def _draw_curves(axes: Axes, model: Any) -> None:
     x = np.linspace(low, high, 600)
     mixture = model.to_mixture()
     parts = np.exp(mixture.log_components(x[:, None]))
-    for i, colour in zip(np.argsort(mixture.means[:, 0]), _colours(mixture.n_components), strict=True):
+    for i, colour in zip(np.argsort(mixture.means[:, 0]), palette(mixture.n_components), strict=True):
         axes.plot(x, parts[:, i], color=colour, lw=1.6)
         axes.fill_between(x, parts[:, i], color=colour, alpha=0.15)
         if mixture.n_components <= _MOST_NAMED:
@@ -104,7 +105,7 @@ def _draw_curves(axes: Axes, model: Any) -> None:
     axes.plot(x, parts.sum(axis=1), color=INK, lw=1.4, ls="--", label="mixture")
     axes.set_xlim(low, high)
     axes.set_ylim(0, None)
-    axes.set_xlabel(_names(model)[0])
+    axes.set_xlabel(column_names(model)[0])
     axes.set_ylabel("density")
     axes.legend(frameon=False, fontsize=8.5)
 
@@ -112,12 +113,12 @@ def _draw_curves(axes: Axes, model: Any) -> None:
 def _draw_ellipses(axes: Axes, model: Any) -> None:
     """Ellipses in the two columns in which the means differ most."""
     bounds, means = model.bounds_, model.means_
-    spread = np.std(means / bounds.half, axis=0)
-    first, second = sorted(np.argsort(-spread, kind="stable")[:2].tolist())
+    first, second = two_columns(means, bounds.half)
+    assert second is not None  # one column is drawn as curves
     pair = np.ix_([first, second], [first, second])
     order = np.argsort(-model.weights_, kind="stable")
     reach = []
-    for i, colour in zip(order, _colours(len(order)), strict=True):
+    for i, colour in zip(order, palette(len(order)), strict=True):
         values, vectors = np.linalg.eigh(model.covariances_[i][pair])
         angle = float(np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1])))
         at = means[i, [first, second]]
@@ -136,7 +137,7 @@ def _draw_ellipses(axes: Axes, model: Any) -> None:
     for j, limit, near, far in ((first, axes.set_xlim, 0, 0), (second, axes.set_ylim, 1, 1)):
         inside = np.array(reach)
         limit(max(low[j], inside[:, near].min()), min(high[j], inside[:, far].max()))
-    names = _names(model)
+    names = column_names(model)
     axes.set_xlabel(names[first])
     axes.set_ylabel(names[second])
     axes.set_title("Components, one and two standard deviations", loc="left", fontsize=11)
@@ -148,7 +149,7 @@ def _draw_weights(axes: Axes, model: Any) -> None:
     order = np.argsort(model.means_[:, 0] if one else -model.weights_, kind="stable")
     place = np.arange(len(order))
     error = np.where(np.isfinite(model.weights_stderr_[order]), 2 * model.weights_stderr_[order], 0.0)
-    colours = _colours(len(order))
+    colours = palette(len(order))
     axes.barh(place, model.weights_[order], xerr=error, color=colours, alpha=0.55, ecolor=INK, capsize=2)
     if len(order) <= 40:
         axes.set_yticks(place, [f"component {i}" for i in order])
@@ -161,18 +162,3 @@ def _draw_weights(axes: Axes, model: Any) -> None:
         axes.set_title(note, loc="left", fontsize=9.5)
     else:
         axes.set_title("Weights", loc="left", fontsize=11)
-
-
-def _foot(figure: Figure, privacy: Any, budget: bool = True) -> None:
-    spent = f"epsilon = {privacy.epsilon:g}, delta = {privacy.delta:g}, {privacy.relation}. " if budget else ""
-    text = privacy.warning or f"{spent}Marks: two standard errors; after ±: one."
-    figure.supxlabel(text, x=0.01, ha="left", fontsize=9, color="#a00" if privacy.warning else INK)
-
-
-def _names(model: Any) -> list[str]:
-    known = getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.means_.shape[1])])
-    return [plain(name) for name in known]
-
-
-def _colours(k: int) -> np.ndarray:
-    return matplotlib.colormaps["tab10" if k <= 10 else "turbo"](np.linspace(0, 1, max(k, 10)))[:k]

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from knoll.plots.style import FAINT, INK, STYLE
+from knoll.plots.style import FAINT, INK, STYLE, column_names, footer, headline, palette
 
 FEWEST_BARS = 5  # that there is room for, so that one mode is not a block
 
@@ -51,7 +51,7 @@ def plot_surface(model: Any, title: str | None = None) -> Figure:
         modes = model.modes_
         axes.scatter(modes[:, 0], modes[:, 1], np.full(len(modes), floor), color="#d62728", marker="x", s=60)
         axes.scatter(modes[:, 0], modes[:, 1], _density(model, modes) * 1.02, color="#d62728", s=30, depthshade=False)
-        names = _names(model)
+        names = column_names(model)
         axes.set(xlabel=names[0], ylabel=names[1], zlim=(floor, float(z.max()) * 1.05))
         axes.set_zlabel("density")
         _words(figure, model, title or f"{_count(model)}; crosses: their places below")
@@ -73,7 +73,7 @@ def plot_mode_tree(model: Any, title: str | None = None) -> Figure:
                 axes.scatter(points[clear, j], level[clear], s=size[clear], color="#1f77b4", zorder=2)
         for j, axes in enumerate(panels):
             axes.axhline(model.bandwidth_[j], color="#d62728", lw=1, ls="--")
-            axes.set(xlabel=_names(model)[j], ylabel="bandwidth" if j == 0 else "", yscale="log")
+            axes.set(xlabel=column_names(model)[j], ylabel="bandwidth" if j == 0 else "", yscale="log")
         panels[0].set_title("blue: significant, by size; grey: noise; dashed: chosen", loc="left", fontsize=10)
         _words(figure, model, title or "Modes at every bandwidth, from one release")
     return figure
@@ -88,7 +88,7 @@ def plot_regression(model: Any, title: str | None = None) -> Figure:
         raise ValueError(f"curves are drawn over one predictor; this model has {model.n_features_in_ - 1}")
     x, y, z = _mesh(model, 160)
     curves = model.curves(120)
-    names = _names(model)
+    names = column_names(model)
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(8.6, 5.4), layout="constrained")
         axes = figure.subplots()
@@ -109,18 +109,18 @@ def _line(axes: Axes, model: Any) -> None:
     density, error = model._shown.value(x[:, None]) / model._mass(model._shown), 2 * model.density_stderr()
     axes.fill_between(x, density - error, density + error, color="#1f77b4", alpha=0.2, lw=0)
     axes.plot(x, density, color="#1f77b4", lw=1.6)
-    colours = _colours(len(model.modes_))
+    colours = palette(len(model.modes_))
     labels = model._basins_of(x[:, None])
     for i, mode in enumerate(model.modes_):
         axes.fill_between(x, 0, density, where=labels == i, color=colours[i], alpha=0.25, lw=0)
         axes.plot(mode[0], model.mode_heights_[i], "o", color=colours[i], ms=8, mec=INK)
-    axes.set(xlabel=_names(model)[0], ylabel="density")
+    axes.set(xlabel=column_names(model)[0], ylabel="density")
     axes.set_title("Density ± two standard errors of noise; colours: basins", loc="left", fontsize=11)
 
 
 def _map(axes: Axes, model: Any) -> None:
     x, y, z = _mesh(model, 160)
-    colours = _colours(len(model.modes_))
+    colours = palette(len(model.modes_))
     if len(model.modes_):
         labels = model._basins_of(np.column_stack([x.ravel(), y.ravel()])).reshape(x.shape)
         labels = np.ma.masked_where(z < 3 * _noise(model), labels)  # where nothing is seen there is no basin
@@ -134,13 +134,13 @@ def _map(axes: Axes, model: Any) -> None:
         axes.errorbar(
             mode[0], mode[1], xerr=error[0], yerr=error[1], fmt="o", color=colours[i], ms=8, mec=INK, ecolor=INK
         )
-    names = _names(model)
+    names = column_names(model)
     axes.set(xlabel=names[0], ylabel=names[1])
     axes.set_title("Contours above three times the noise; colours: basins", loc="left", fontsize=11)
 
 
 def _significance(axes: Axes, model: Any) -> None:
-    sure, colours = model.mode_significance_, _colours(len(model.modes_))
+    sure, colours = model.mode_significance_, palette(len(model.modes_))
     place = np.arange(len(sure))
     axes.barh(place, sure, color=colours[: len(sure)], edgecolor=INK, linewidth=0.6)
     axes.axvline(model.threshold_, color="#d62728", lw=1.2, ls="--")
@@ -167,15 +167,6 @@ def _noise(model: Any) -> float:
     return model.series_.noise / model._mass(model.series_)
 
 
-def _colours(n: int) -> np.ndarray:
-    return matplotlib.colormaps["tab10" if n <= 10 else "turbo"](np.linspace(0, 1, max(n, 10)))[: max(n, 1)]
-
-
-def _names(model: Any) -> list[str]:
-    names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.n_features_in_)])
-    return [str(name).replace("$", r"\$") for name in names]
-
-
 def _place(mode: np.ndarray) -> str:
     words = [f"{value:z,.{0 if abs(value) >= 1e3 else 2}f}" if abs(value) < 1e9 else f"{value:.4g}" for value in mode]
     return words[0] if len(words) == 1 else f"({', '.join(words)})"
@@ -187,7 +178,5 @@ def _count(model: Any) -> str:
 
 
 def _words(figure: Figure, model: Any, head: str) -> None:
-    privacy = model.privacy_
-    figure.suptitle(head, x=0.01, ha="left", fontsize=14, fontweight="bold")
-    foot = f"epsilon = {privacy.epsilon:g}, delta = {privacy.delta:g}, {privacy.relation}."
-    figure.supxlabel(privacy.warning or foot, x=0.01, ha="left", fontsize=9, color="#a00" if privacy.warning else INK)
+    headline(figure, head)
+    footer(figure, model.privacy_)

@@ -9,8 +9,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from scipy.cluster.hierarchy import dendrogram
 
-from knoll.plots.clusters import _two_columns
-from knoll.plots.style import FAINT, INK, STYLE, plain
+from knoll.plots.style import FAINT, INK, STYLE, column_names, footer, headline, palette, plain, two_columns
 
 _GRID, _LEVELS, _DEPTH = 160, 14, 9.0  # points along an axis; level curves, over so many units of log density
 
@@ -34,12 +33,7 @@ def plot_morse(model: Any, title: str | None = None) -> Figure:
     -------
     figure : matplotlib Figure
     """
-    names = [
-        plain(name) for name in getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.n_features_in_)])
-    ]
-    colours = matplotlib.colormaps["tab10" if model.n_clusters_ <= 10 else "turbo"](
-        np.linspace(0, 1, max(model.n_clusters_, 10))
-    )
+    names, colours = column_names(model), palette(model.n_clusters_)
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(15, 5.2), layout="constrained")
         left, middle, right = figure.subplots(1, 3, width_ratios=(1, 1, 1.05))
@@ -50,18 +44,13 @@ def plot_morse(model: Any, title: str | None = None) -> Figure:
         head = (
             title or f"{plain(privacy.dataset)}: {model.n_clusters_} clusters from {len(model.weights_)} sub-clusters"
         )
-        figure.suptitle(head, x=0.01, ha="left", fontsize=14, fontweight="bold")
-        foot = (
-            f"epsilon = {privacy.epsilon:g}, delta = {privacy.delta:g}, {privacy.relation}. Drawn from released values."
-        )
-        figure.supxlabel(
-            privacy.warning or foot, x=0.01, ha="left", fontsize=9, color="#a00" if privacy.warning else INK
-        )
+        headline(figure, head)
+        footer(figure, privacy, "Drawn from released values.")
     return figure
 
 
 def _columns(model: Any) -> tuple[int, int | None]:
-    return _two_columns(np.std(model.means_ / model.bounds_.half, axis=0))
+    return two_columns(model.means_, model.bounds_.half)
 
 
 def _marginal(model: Any, columns: list[int]) -> Any:
@@ -135,7 +124,7 @@ def _draw_regions(axes: Axes, model: Any, colours: np.ndarray, names: list[str])
     density = marginal.log_density(points).reshape(_GRID, _GRID)
     faint = 0.15 + 0.6 * np.clip((density - density.max() + _DEPTH) / _DEPTH, 0.0, 1.0)
     extent = (across[0], across[-1], up[0], up[-1])
-    cmap = ListedColormap(colours[: model.n_clusters_])
+    cmap = ListedColormap(colours)
     axes.imshow(
         region, origin="lower", extent=extent, aspect="auto", cmap=cmap, vmin=-0.5, vmax=model.n_clusters_ - 0.5,
         alpha=faint, interpolation="nearest",

@@ -319,7 +319,7 @@ MUTANTS = [
         "modes ask for no count that the table does not know",
         "modes/mode_clustering.py",
         "            means = search._search(room, None, rng)",
-        "            room.curator.release(Count(), COUNT_SHARE * room.curator.share_left)\n"
+        "            room.grant.part(COUNT_SHARE).release(Count())\n"
         "            means = search._search(room, None, rng)",
         RELEASES,
         "follow_the_table and ModeClustering",

@@ -131,19 +131,3 @@ def test_saved_and_loaded(tmp_path, n_clusters):
     assert again.mixture_ == model.mixture_
     assert again.saddle_ends_.shape == model.saddle_ends_.shape
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
-
-
-def test_kept_budget_cannot_be_spent():
-    from knoll.engines import ArrayEngine
-    from knoll.privacy import Budget, BudgetExceededError, Curator
-    from knoll.queries import Count
-
-    curator = Curator(ArrayEngine(np.zeros((10, 1)), None), Budget(1.0, 1e-6))
-    with curator.keeping(0.75):
-        assert curator.share_left == pytest.approx(0.25)
-        with pytest.raises(BudgetExceededError):
-            curator.release(Count(), 0.5)
-        curator.release(Count(), 0.25)
-        assert curator.share_left == 0.0
-    assert curator.share_left == pytest.approx(0.75)
-    curator.release(Count(), 0.75)

@@ -83,13 +83,12 @@ class Curator:
         self._entries: tuple[Entry, ...] = ()
         self._pending: tuple[Entry, ...] = ()  # granted, and not yet recorded
         self._lock = threading.Lock()
-        self._kept = 0.0
         self._fit: int | None = None
 
     @property
     def share_left(self) -> float:
-        """Fraction of the budget that is neither spent, nor granted, nor kept back."""
-        return max(0.0, 1.0 - self._kept - math.fsum(entry.share for entry in self._granted))
+        """Fraction of the budget that is neither spent nor about to be."""
+        return max(0.0, 1.0 - math.fsum(entry.share for entry in self._granted))
 
     @property
     def norm(self) -> int:
@@ -99,15 +98,6 @@ class Curator:
     @property
     def _granted(self) -> tuple[Entry, ...]:
         return (*self._entries, *self._pending)
-
-    @contextmanager
-    def keeping(self, share: float) -> Iterator[None]:
-        """Keep a share of the budget back while a method runs that spends all it finds."""
-        before, self._kept = self._kept, self._kept + share
-        try:
-            yield
-        finally:
-            self._kept = before
 
     def __enter__(self) -> "Curator":
         """Reserve the whole budget in the ledger, or refuse before anything is spent."""
@@ -267,7 +257,7 @@ class Curator:
         """Calibrate a release and refuse it if it cannot be afforded or computed. Looks at no record."""
         if not 0.0 < share <= 1.0:
             raise PrivacyError(f"share={share!r} of {query.name!r} is outside (0, 1]")
-        if math.fsum([*(entry.share for entry in self._granted), self._kept, share]) > 1.0 + _ROUNDING:
+        if math.fsum([*(entry.share for entry in self._granted), share]) > 1.0 + _ROUNDING:
             raise BudgetExceededError(
                 f"{query.name!r} asks for {share:.4g} of the budget, and {self.share_left:.4g} is left"
             )

@@ -13,8 +13,11 @@ from typing import Any, Protocol
 
 from knoll.privacy.asked import Answerable, Floats
 from knoll.privacy.budget import Shares
+from knoll.privacy.errors import BudgetExceededError
 from knoll.privacy.parts import Parts
 from knoll.privacy.released import Released
+
+ROUNDING = 1e-9  # on a sum of shares: ten times 0.1 is not quite one
 
 
 class Door(Protocol):
@@ -107,14 +110,14 @@ class Grant:
         Released
             The noisy total in the query's own units, and the standard error of its noise.
         """
-        share = self.left
+        share = self._allowed()
         released = self._door.release(query, share)
         self._spend(share)
         return released
 
     def batches(self, number: int, key: int) -> Parts:
         """Spend all that is left on disjoint random parts of the records, each of which answers one query."""
-        share = self.left
+        share = self._allowed()
         parts = self._door.parts(number, share, key)
         self._spend(share)
         return parts
@@ -122,6 +125,15 @@ class Grant:
     def stderr(self, query: Answerable) -> Floats:
         """Return the standard error that a release of all that is left would have. Looks at no record."""
         return self._door.stderr(query, self.left)
+
+    def _allowed(self) -> float:
+        """Return what is left, if those who gave it still have as much."""
+        share, giver = self.left, self._giver
+        while giver is not None:
+            if share > giver.left + ROUNDING:
+                raise BudgetExceededError(f"a grant of {share:.4g} of the budget: its giver has {giver.left:.4g} left")
+            giver = giver._giver
+        return share
 
     def _spend(self, share: float) -> None:
         self._spent.append(share)

@@ -543,8 +543,8 @@ MUTANTS = [
     Mutant(
         "an id is compared as its own value",
         "engines/ids.py",
-        "    return value\n\n\ndef ids_of",
-        "    return float(value) if isinstance(value, int) else str(value)\n\n\ndef ids_of",
+        "    return value\n\n\ndef _finite",
+        "    return float(value) if isinstance(value, int) else str(value)\n\n\ndef _finite",
         READING,
         "merge_only",
     ),
@@ -559,8 +559,8 @@ MUTANTS = [
     Mutant(
         "lists are taken apart before they become an array",
         "source.py",
-        "    if isinstance(X, list | tuple) and X and",
-        "    if False and",
+        "    if isinstance(X, list | tuple):\n        try:",
+        "    if False:\n        try:",
         READING,
         "cannot_change_the_type",
     ),
@@ -624,7 +624,7 @@ MUTANTS = [
     Mutant(
         "a fit publishes all or nothing",
         "estimator.py",
-        "        draft = copy.copy(self)\n",
+        "        draft = unfitted(self)\n",
         "        draft = self\n",
         FILES,
         "leaves_the_model",
@@ -636,6 +636,29 @@ MUTANTS = [
         "    if False:",
         FILES,
         "second_budget",
+    ),
+    Mutant(
+        "a record is one line",
+        "engines/csv.py",
+        "        if not self._line_breaks:\n",
+        "        if False:\n",
+        FILES,
+        "two_open_quotes or judged_by_itself",
+    ),
+    Mutant(
+        "what repeats without a release is compared",
+        "audit/runs.py",
+        "leaks=_without_a_door(mechanism, here, there, pair, closely, shown)",
+        "leaks=()",
+        STATE,
+        "without_a_release",
+    ),
+    Mutant(
+        "a part of a grant spends no more than its giver has",
+        "privacy/grant.py",
+        "            if share > giver.left + ROUNDING:",
+        "            if False:",
+        "tests/privacy/test_grant.py",
     ),
 ]
 

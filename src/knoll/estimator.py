@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self, dataclass_transform
+from typing import Any, Self, TypeVar, dataclass_transform
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -113,8 +113,7 @@ class PrivateFit:
 
     def _fit_to(self, X: Any, response: Any = None) -> Self:
         """Fit, all or nothing: what a fit sets is published after its cost is stated, or not at all."""
-        draft = copy.copy(self)
-        draft.__dict__ = {name: value for name, value in vars(self).items() if not name.endswith("_")}
+        draft = unfitted(self)
         draft._check_parameters()
         rng = check_random_state(draft.random_state)
         with (
@@ -140,6 +139,16 @@ class PrivateFit:
     def _fit(self, room: "Room", rng: np.random.RandomState) -> None:
         """Ask through the door, and publish what follows from the answers."""
         raise NotImplementedError
+
+
+Model = TypeVar("Model")
+
+
+def unfitted(model: Model) -> Model:
+    """Return a model with the same parameters and nothing of an earlier fit: what a fit works on until it is done."""
+    draft = copy.copy(model)
+    draft.__dict__ = {name: value for name, value in vars(model).items() if not name.endswith("_")}
+    return draft
 
 
 @dataclass(frozen=True)

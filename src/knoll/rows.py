@@ -5,17 +5,18 @@ What is handed back to the holder of the rows (labels, scores) is not released, 
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from knoll.engines.decode import frame_to_doubles, is_frame, plain_to_doubles, refuse_dates
+from knoll.engines.decode import frame_to_doubles, is_frame, maker_of, names_of, plain_to_doubles, refuse_dates
 from knoll.engines.engine import REFUSED
 from knoll.privacy import DataError, User
 from knoll.privacy.ledger import UNNAMED
-from knoll.source import Source, as_source, open_array, open_file, split_users
+from knoll.source import as_source, open_array, open_file, split_users
 
 
 def open_rows(estimator: Any, X: Any, response: Any, *, nulls: bool) -> tuple[Any, str]:
@@ -57,10 +58,10 @@ def doubles_of(table: Any) -> np.ndarray:
         return frame_to_doubles(table)
     refuse_dates(table)
     try:
-        if hasattr(table, "to_pylist") or type(table).__module__.startswith(("pandas", "polars")):
+        if maker_of(table):
             return plain_to_doubles((getattr(table, "to_pylist", None) or table.to_list)())
         return np.asarray(table, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DataError("X or y holds values that are not numbers") from None
 
 
@@ -71,10 +72,14 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, allow_missing: bool = Fal
         array = frame_to_doubles(X)
     else:
         refuse_dates(X)
+        if isinstance(X, np.ma.MaskedArray):  # what lies under a mask is missing
+            X = np.ma.filled(X.astype(np.float64), np.nan)
     try:
         if is_frame(X):
             return check_array(array, dtype=np.float64, ensure_all_finite=not allow_missing)
         return validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=not allow_missing)
+    except OverflowError:
+        raise DataError("X holds numbers too large for a double") from None
     except ValueError as error:
         message = str(error)
         if "could not convert" in message:
@@ -95,6 +100,15 @@ def label_rows(estimator: Any, X: Any, label: Callable[[np.ndarray], np.ndarray]
     return labels
 
 
+def same_columns(estimator: Any, X: Any) -> Any:
+    """Return a file with the columns that a model was fitted to; anything else as it is."""
+    source = as_source(X)
+    if source is None:
+        return X
+    names = getattr(estimator, "feature_names_in_", None)
+    return source if names is None else replace(source, columns=[str(name) for name in names])
+
+
 def _rows_to_label(estimator: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows of what `fit` accepts, for their holder, and which of them have no missing value.
 
@@ -102,9 +116,7 @@ def _rows_to_label(estimator: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
     """
     source = as_source(X)
     if source is not None:
-        names = getattr(estimator, "feature_names_in_", None)
-        columns = source.columns if names is None else [str(name) for name in names]
-        engine = open_file(Source(source.path, columns), estimator.bounds, missing="drop", unit=None)
+        engine = open_file(same_columns(estimator, source), estimator.bounds, missing="drop", unit=None)
         rows = np.vstack([block for block, _, _ in engine.read()] or [np.empty((0, engine.n_columns))])
         if rows.shape[1] != estimator.n_features_in_:
             raise DataError(f"the file has {rows.shape[1]} feature columns, the model {estimator.n_features_in_}")
@@ -119,5 +131,5 @@ def _has_users(X: Any, estimator: Any) -> bool:
     unit = estimator.unit
     if not isinstance(unit, User):
         return False
-    names = getattr(X, "column_names", getattr(X, "columns", None))
-    return unit.column in list(names) if names is not None else np.shape(X)[1:] == (estimator.n_features_in_ + 1,)
+    names = names_of(X)
+    return unit.column in names if names is not None else np.shape(X)[1:] == (estimator.n_features_in_ + 1,)

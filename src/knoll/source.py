@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from knoll.engines.array import ArrayEngine
+from knoll.engines.decode import maker_of, names_of
 from knoll.engines.engine import Engine, Missing
 from knoll.engines.ids import ids_of
 from knoll.engines.listing import base_name, data_files
@@ -26,6 +27,9 @@ class Source:
         A parquet, CSV or Arrow file, or a folder of them.
     columns : sequence of str, optional
         Feature columns, in order. By default those that `bounds` names, else all.
+    line_breaks : bool, default=False
+        Whether quoted fields of a CSV file may hold line ends. Only for files that a program wrote, which closes every
+        quote that it opens: a record with an open quote could swallow others.
 
     Examples
     --------
@@ -35,6 +39,7 @@ class Source:
 
     path: str | PathLike[str]
     columns: tuple[str, ...] | list[str] | None = None
+    line_breaks: bool = False
 
     @property
     def name(self) -> str:
@@ -62,7 +67,7 @@ def open_file(source: Source, bounds: Any, *, missing: Missing, unit: Unit | Non
     if columns is None and isinstance(bounds, dict):
         columns = [str(name) for name in bounds]
     chosen = None if columns is None else list(columns)
-    return FileEngine(source.path, chosen, missing=missing, unit=unit, nulls=nulls)
+    return FileEngine(source.path, chosen, missing=missing, unit=unit, nulls=nulls, line_breaks=source.line_breaks)
 
 
 def open_array(
@@ -80,14 +85,14 @@ def split_users(X: Any, unit: Unit | None) -> tuple[Any, Any]:
     if not isinstance(unit, User):
         raise DataError(f"unit={unit!r} is neither knoll.Record() nor knoll.User(column, cap)")
     column = unit.column
-    names = getattr(X, "column_names", getattr(X, "columns", None))  # Arrow's name for it, or a frame's
+    names = names_of(X)
     if names is not None:
-        if column not in list(names):
+        if column not in names:
             raise DataError(f"no column {column!r} with user ids; the columns are {', '.join(map(str, names[:40]))}")
-        if list(names).count(column) > 1:
+        if names.count(column) > 1:
             raise DataError(f"column {column!r} with user ids stands twice in the table")
         features = [name for name in names if name != column]
-        rest = X.select(features) if hasattr(X, "column_names") else X[features]
+        rest = X[features] if maker_of(X) == "pandas" else X.select(features)
         return rest, ids_of(X[column])
     return _split_rows(X, column)
 
@@ -95,13 +100,17 @@ def split_users(X: Any, unit: Unit | None) -> tuple[Any, Any]:
 def _split_rows(X: Any, column: Any) -> tuple[Any, Any]:
     """Take the ids off an array or off lists. Lists are taken apart first: as one array, ids and features would mix."""
     position = isinstance(column, int | np.integer) and not isinstance(column, bool)
-    if isinstance(X, list | tuple) and X and all(isinstance(row, list | tuple | np.ndarray) for row in X):
-        width = len(X[0])
-        if position and 0 <= column < width and all(len(row) == width for row in X):
-            rest = [[*row[:column], *row[column + 1 :]] for row in X]
-            return rest, ids_of([row[column] for row in X])
+    if isinstance(X, list | tuple):
+        try:
+            rows = [list(row) for row in X]
+        except TypeError:
+            rows = [[]]
+        width = len(rows[0]) if rows else 0
+        if position and 0 <= column < width and all(len(row) == width for row in rows):
+            return [[*row[:column], *row[column + 1 :]] for row in rows], ids_of([row[column] for row in rows])
     else:
-        array = np.asarray(X)
+        array = X if isinstance(X, np.ma.MaskedArray) else np.asarray(X)
         if position and array.ndim == 2 and 0 <= column < array.shape[1]:
-            return np.delete(array, column, axis=1), ids_of(array[:, column])
+            others = [j for j in range(array.shape[1]) if j != column]
+            return array[:, others], ids_of(array[:, column])
     raise DataError(f"the column of user ids in an array needs a position, not {column!r}")

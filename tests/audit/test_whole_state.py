@@ -1,11 +1,13 @@
 """The audit compares the whole of what a run keeps and says with its replay on the neighbour, byte for byte."""
 
+import struct
 import threading
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 
 from knoll.audit import audit, hurtful_pairs
 from knoll.audit.published import numbers_of
@@ -169,3 +171,33 @@ def test_a_state_too_deep_to_compare_is_refused():
         deep = [deep]
     with pytest.raises(PrivacyError, match="deep"):
         tree(deep)
+
+
+class OutOfDoors(BaseEstimator):
+    """Asks nothing through the door, and keeps the rows, or noise of its own."""
+
+    def __init__(self, epsilon=1.0, delta=1e-6, bounds=(-1, 1), keep=True):
+        self.epsilon, self.delta, self.bounds, self.keep = epsilon, delta, bounds, keep
+
+    def fit(self, X, y=None):
+        self.rows_ = X.tobytes() if self.keep else b""
+        self.noise_ = float(np.random.default_rng().normal())
+        return self
+
+
+def test_what_repeats_without_a_release_is_compared_too():
+    found = audit(OutOfDoors(), runs=60)
+    assert not found.passed
+    assert any("rows_" in leak for leak in found.leaks)
+    assert audit(OutOfDoors(keep=False), runs=60).passed
+
+
+def test_subclasses_of_plain_values_and_odd_floats_hold_what_they_hold():
+    class Text(bytes):
+        pass
+
+    assert tree(Text(b"rows")) != tree(Text(b"else"))
+    odd = struct.unpack("d", struct.pack("Q", 0x7FF8000000000001))[0]
+    assert tree(float("nan")) != tree(odd)
+    assert tree([float("nan")]) != tree([odd])
+    assert tree({1: 2}.values()) != tree({1: 3}.values())

@@ -100,5 +100,7 @@ def test_a_quoted_newline_moves_nothing_else(tmp_path):
         lines[3] = f'3,"{"x" * padding}\n",3'
         path = tmp_path / f"{padding}.csv"
         path.write_text("a,note,b\n" + "\n".join(lines) + "\n")
-        totals.add(int(FileEngine(path, ["a", "b"]).aggregate(Count())))
+        totals.add(int(FileEngine(path, ["a", "b"], line_breaks=True).aggregate(Count())))
+        with pytest.raises(DataError, match="a line ends inside quotes"):
+            FileEngine(path, ["a", "b"]).aggregate(Count())
     assert totals == {40_000}

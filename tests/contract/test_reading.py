@@ -1,5 +1,6 @@
 """A record is read alone: its text, type, id or place changes what it adds, never what another one adds."""
 
+import collections
 import datetime
 import decimal
 import itertools
@@ -178,9 +179,34 @@ def test_ids_whose_digits_are_lost_are_refused():
             total(X, unit=User(0, 1), missing="drop")
 
 
+def test_numbers_of_single_precision_are_no_ids(tmp_path):
+    for kind in (np.float32, np.float16):
+        ids = np.array([2000, 2001], dtype=kind)
+        array = np.column_stack([ids, ids]).astype(kind)
+        for table in (array, pd.DataFrame({0: ids, 1: ids}), [[ids[0], 1.0], [ids[1], 2.0]]):
+            with pytest.raises(DataError, match="single or half precision"):
+                total(table, unit=User(0, 1))
+        pa.parquet.write_table(pa.table({"who": pa.array(ids), "a": [1.0, 2.0]}), tmp_path / "x.parquet")
+        with pytest.raises(DataError, match="column 'who'"):
+            total(knoll.Source(tmp_path / "x.parquet", ["a"]), unit=User("who", 1))
+    dates = np.array([["2020-01-01", "2020-01-02"]], dtype="datetime64[ns]")
+    with pytest.raises(DataError):
+        total(dates, unit=User(0, 1))
+
+
+def test_rows_of_any_container_are_taken_apart():
+    rows = [[k, 0.0] for k in range(20)] + [[str(k), 0.0] for k in range(20)]
+    for odd in (collections.deque([-1, 1.0]), pd.Series([-1, 1.0], dtype=object), np.array([-1.0, 1.0])):
+        assert total([*rows, odd], unit=User(0, 1)) == 41
+    with pytest.raises(DataError):
+        total([*rows, 5], unit=User(0, 1))
+
+
 def test_a_decimal_that_is_no_number_is_no_id():
     with pytest.raises(DataError, match="no user id"):
         total([[decimal.Decimal("NaN"), 1.0], [decimal.Decimal(1), 1.0]], unit=User(0, 1))
+    with pytest.raises(DataError, match="no user id"):
+        total([[decimal.Decimal("sNaN"), 1.0], [decimal.Decimal(1), 1.0]], unit=User(0, 1))
 
 
 def test_ids_of_other_types_are_refused():

@@ -50,7 +50,7 @@ def test_quotes_are_judged_the_same_in_any_pieces(tmp_path, piece):
         )
         good = obeys(text) or text.endswith("\r")  # a carriage return at the very end ends the file
         path.write_bytes(text.encode())
-        stream = StrictQuotes(path, ",")
+        stream = StrictQuotes(path, ",", line_breaks=True)
         try:
             while stream.read(piece):
                 pass
@@ -75,9 +75,41 @@ def test_a_broken_quote_is_refused_wherever_it_stands(tmp_path, note):
         path = tmp_path / "x.csv"
         path.write_text("a,note,b\n" + "\n".join(lines) + "\n")
         ledger = MemoryLedger("d")
-        with pytest.raises(DataError, match="not a clean CSV file"):
-            knoll.Lloyd(2, bounds={"a": (0, 1000), "b": (0, 7)}, ledger=ledger).fit(path)
+        for source in (path, knoll.Source(path, line_breaks=True)):
+            with pytest.raises(DataError, match=r"not a clean CSV file|a line ends inside quotes|number of fields"):
+                knoll.Lloyd(2, bounds={"a": (0, 1000), "b": (0, 7)}, ledger=ledger).fit(source)
         assert ledger.lines == []
+
+
+def test_two_open_quotes_do_not_let_a_third_record_count_many_times(tmp_path):
+    """Two careless records open and close a quote; between them, a third one's text would be a thousand records."""
+    base = [f"n{i},{i % 10}" for i in range(500)]
+    many = '"' + "\n".join([",5"] + ['"",5'] * 1000) + '\n",4'
+    for others in (base[100:300], []):
+        for lines in ([*others], [*others[:50], many, *others[50:]], [*others[:50], '"a\nb",1', *others[50:]]):
+            path = tmp_path / "x.csv"
+            path.write_text("note,x\n" + "\n".join(['"5 ft 11,3', *lines, '6 ft 2",3', *base]) + "\n")
+            with pytest.raises(DataError, match="a line ends inside quotes|not a clean CSV file"):
+                FileEngine(path, ["x"]).aggregate(Count())
+
+
+@pytest.mark.parametrize("piece", [1, 3, 1000])
+def test_a_line_is_judged_by_itself_in_any_pieces(tmp_path, piece):
+    chance = random.Random(piece)
+    path = tmp_path / "x.csv"
+    seen = {True: 0, False: 0}
+    for _ in range(300):
+        text = "".join(chance.choice(['"', ",", "a", "\n", '"a"', "b,", '""']) for _ in range(chance.randrange(9)))
+        path.write_bytes(text.encode())
+        stream, found = StrictQuotes(path, ","), True
+        try:
+            while stream.read(piece):
+                pass
+        except DataError:
+            found = False
+        assert found == all(obeys(line) for line in text.split("\n")), text
+        seen[found] += 1
+    assert min(seen.values()) > 50
 
 
 def test_a_carriage_return_makes_no_second_record(tmp_path):
@@ -93,7 +125,7 @@ def test_honest_csv_files_are_read(tmp_path):
     path = tmp_path / "x.csv"
     path.write_bytes(b'\xef\xbb\xbf"a","b; c"\r\n' + b'"1","x ""y"" \r\n z"\r\n' * 3 + b'2,\r\n3,"last"')
     assert CsvFile(path).names == ["a", "b; c"]
-    blocks = [block for block, _ in FileEngine(path, ["a"]).blocks()]
+    blocks = [block for block, _ in FileEngine(path, ["a"], line_breaks=True).blocks()]
     assert np.vstack(blocks).ravel().tolist() == [1, 1, 1, 2, 3]
 
 
@@ -109,7 +141,23 @@ def test_an_empty_line_in_a_single_column_is_a_missing_value(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "first", ["63.7,NA,26.9", "NA,NA,NA", "M,34,x", "a,2020-01-31,b", "Ann,true,x", "Ann,1.234,5", "-,b,c", "12 %,b,c"]
+    "first",
+    [
+        "NAN,missing,x",
+        "<5,a,b",
+        "1.5kg,a,b",
+        "12:30,a,b",
+        "na,a,b",
+        ".,a,b",
+        "63.7,NA,26.9",
+        "NA,NA,NA",
+        "M,34,x",
+        "a,2020-01-31,b",
+        "Ann,true,x",
+        "Ann,1.234,5",
+        "-,b,c",
+        "12 %,b,c",
+    ],
 )
 def test_a_record_is_not_taken_for_names(tmp_path, first):
     path = tmp_path / "x.csv"
@@ -234,6 +282,29 @@ def test_columns_of_a_frame_are_read_by_themselves():
         assert np.isnan(rows[1, 2])
 
 
+def test_subclasses_of_frames_are_frames():
+    class Sub(pd.DataFrame):
+        pass
+
+    with pytest.raises(DataError, match="dates"):
+        knoll.Lloyd(2, bounds=(0, 1e19), missing="drop").fit(Sub({"a": DATES, "b": 1.0}))
+    frame = pd.DataFrame({"column_names": ["u", "v"], "schema": [1.0, 2.0], "a": [3.0, 4.0]})
+    with zero_noise():
+        model = knoll.Lloyd(1, bounds=(0, 5), unit=knoll.User("column_names", 1)).fit(frame)
+    assert model.feature_names_in_.tolist() == ["schema", "a"]
+
+
+def test_what_lies_under_a_mask_is_missing():
+    rows = np.ma.masked_array([[0.9, 1.0], [0.1, 2.0], [0.3, 3.0]], mask=[[1, 0], [0, 0], [0, 0]])
+    with pytest.raises(DataError, match="missing"):
+        knoll.Lloyd(1, bounds=(0, 5)).fit(rows)
+    with zero_noise():
+        assert knoll.Lloyd(1, bounds=(0, 5), missing="drop").fit(rows).cluster_sizes_.sum() == 2
+    ids = np.ma.masked_array([[1, 1], [2, 2], [3, 3]], mask=[[1, 0], [0, 0], [0, 0]])
+    with pytest.raises(DataError, match="no user id"):
+        knoll.Lloyd(1, bounds=(0, 5), unit=knoll.User(0, 1)).fit(ids)
+
+
 # ---- null records -----------------------------------------------------------------------------
 
 
@@ -337,4 +408,47 @@ def test_marks_do_not_reach_the_ledger_or_the_model(visits, tmp_path):
         for file in tmp_path.glob("privacy.db*"):
             assert mark not in file.read_bytes()
         assert str(mark) not in repr(vars(model))
-    assert len({*engine.column_marks(), *engine.file_marks}) == 3
+    assert len({*engine.column_marks(), *engine.file_marks}) == 4
+
+
+def test_a_hard_link_is_the_same_file_and_names_are_names(visits, tmp_path):
+    folder, _ = visits
+    ledger = tmp_path / "privacy.db"
+    knoll.Lloyd(2, bounds=(0, 1), ledger=ledger).fit(folder)
+    os.link(folder / "part.csv", tmp_path / "other.csv")
+    with pytest.raises(knoll.privacy.LedgerError, match="was accounted for as 'visits' before"):
+        knoll.Lloyd(2, bounds=(0, 1), ledger=ledger).fit(tmp_path / "other.csv")
+    with pytest.raises(knoll.privacy.LedgerError, match="empty"):
+        knoll.Ledger(ledger, dataset="")
+
+
+def test_a_name_next_to_one_with_a_cap_is_remarked_on(tmp_path):
+    ledger = knoll.Ledger(tmp_path / "privacy.db", "servey")
+    ledger.set_cap("survey", knoll.Budget(1.0, 1e-6))
+    with pytest.warns(knoll.privacy.LedgerWarning, match="'survey' has one"):
+        knoll.Lloyd(2, bounds=(0, 1), ledger=ledger).fit(np.random.default_rng(0).uniform(size=(50, 2)))
+
+
+def test_the_mixture_of_a_clusterer_takes_the_columns_of_its_fit(tmp_path):
+    rows = np.random.default_rng(0).uniform(size=(300, 3))
+    pd.DataFrame(rows, columns=["a", "b", "c"]).to_csv(tmp_path / "x.csv", index=False)
+    model = knoll.Lloyd(2, bounds={"b": (0, 1), "c": (0, 1)}).fit(tmp_path / "x.csv")
+    assert model.to_mixture(tmp_path / "x.csv").means.shape == (2, 2)
+
+
+def test_a_local_fit_is_all_or_nothing():
+    model = knoll.LocalGaussianMixture(2, epsilon=3.0, bounds=(0, 1), random_state=0)
+    model.fit(pd.DataFrame(np.random.default_rng(0).uniform(size=(200, 2)), columns=["a", "b"]))
+    before = dict(vars(model))
+
+    def broken():
+        yield 1
+        raise KeyboardInterrupt
+
+    client = knoll.LocalGaussianMixture(epsilon=3.0, bounds=(0, 1)).client()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit_reports(broken(), client)
+    assert vars(model) == before
+    model.fit_reports([1, 2, 3] * 20, client)
+    assert not hasattr(model, "feature_names_in_")
+    assert repr(model.bounds_)

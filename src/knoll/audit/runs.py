@@ -54,11 +54,29 @@ def look(mechanism: Any, pair: Pair, *, present: bool, closely: bool = True) -> 
         shown = shown_by(result, pair.canary, closely=closely)
     published = numbers_of(result, pair.canary)
     if not first.noisy:
-        return Run(published, 0.0, 0.0, 0.0)
+        return Run(published, 0.0, 0.0, 0.0, leaks=_without_a_door(mechanism, here, there, pair, closely, shown))
     with replayed_noise(first) as second:
         leaks = _compared(mechanism, there, pair, closely, shown, first, second)
     ratio, cost = likelihood_ratio(first, second)
     return Run(published, -ratio if present else ratio, cost.mu_squared, cost.epsilon, len(first.noisy), leaks)
+
+
+def _without_a_door(
+    mechanism: Any, here: np.ndarray, there: np.ndarray, pair: Pair, closely: bool, shown: Any
+) -> tuple[str, ...]:
+    """Say what repeats on the same data and differs on the neighbour, if an estimator asks nothing through the door.
+
+    What does not repeat may be noise of its own: that is left to the black box.
+    """
+    if not (closely and hasattr(mechanism, "fit")):
+        return ()
+    again, other = (shown_by(run(mechanism, rows), pair.canary, closely=closely) for rows in (here, there))
+    noisy = set(unlike(shown, again))
+    return tuple(
+        f"{what} differs on the neighbour, and nothing was released"
+        for what in unlike(shown, other)
+        if what not in noisy
+    )
 
 
 def run(mechanism: Any, rows: np.ndarray) -> Any:

@@ -11,6 +11,7 @@ Not followed: modules and what can be imported by name; they are code, and the s
 """
 
 import hashlib
+import struct
 import sys
 import weakref
 from collections.abc import Iterable
@@ -30,6 +31,9 @@ _OPAQUE: dict[type, Any] = {
     MappingProxyType: dict,
     memoryview: bytes,
     weakref.ReferenceType: lambda found: found(),
+    type({}.values()): list,
+    type({}.keys()): list,
+    type({}.items()): list,
     GeneratorType: lambda found: found.gi_frame and found.gi_frame.f_locals,
 }
 
@@ -99,7 +103,7 @@ class _Walk:
         """Return the state of one part."""
         kind = type(value)
         if kind in _PLAIN:
-            return Node(_digest(_name(kind), repr(value).encode(errors="surrogatepass")), {})
+            return Node(_digest(_name(kind), _plain(value)), {})
         key = id(value)
         if key in self._open:  # a cycle: how many steps back
             return Node(_digest(b"back", str(len(self._open) - self._open[key]).encode()), {})
@@ -124,8 +128,11 @@ def _content(value: Any) -> tuple[bytes, Parts]:
         return b"", [*_items(value), *_attributes(value)]
     if isinstance(value, list | tuple):
         if type(value) in (list, tuple) and all(type(each) in _PLAIN for each in value):
-            return repr(value).encode(errors="surrogatepass"), []
+            return _digest(*(part for each in value for part in (_name(type(each)), _plain(each)))), []
         return b"", [*((f"[{i}]", each) for i, each in enumerate(value)), *_attributes(value)]
+    if isinstance(value, int | float | complex | str | bytes):  # a subclass, which may hold more
+        own: Any = next(kind for kind in (int, float, complex, str, bytes) if isinstance(value, kind))
+        return _plain(own(value)), _attributes(value)
     if isinstance(value, set | frozenset):
         return b"".join(sorted(tree(each).digest for each in value)), _attributes(value)
     if isinstance(value, type | FunctionType):
@@ -135,6 +142,13 @@ def _content(value: Any) -> tuple[bytes, Parts]:
     if isinstance(value, CodeType):
         return value.co_code + repr(value.co_names).encode(), [(".co_consts", value.co_consts)]
     return _of_object(value)
+
+
+def _plain(value: Any) -> bytes:
+    """Return the bytes of a plain value; of a float all of them, also where it is no number."""
+    if type(value) in (float, complex):
+        return struct.pack("dd", value.real, value.imag)
+    return repr(value).encode(errors="surrogatepass")
 
 
 def _items(value: dict[Any, Any]) -> Parts:

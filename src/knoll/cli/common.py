@@ -44,6 +44,10 @@ class FitOptions:
     user: Annotated[str | None, typer.Option(help="Column of user ids: protect users, not rows.")] = None
     cap: Annotated[int, typer.Option(help="With --user: rows used per user.")] = 1
     missing: Annotated[str, typer.Option(help="Rows with missing values: refuse or drop.")] = "refuse"
+    line_breaks: Annotated[
+        bool,
+        typer.Option("--line-breaks", help="CSV fields may hold line ends: the program that wrote it closes quotes."),
+    ] = False
     ledger: Annotated[Path | None, typer.Option(help="Record the spend in this file.")] = None
     dataset: Annotated[str | None, typer.Option(help="Name of the data in the ledger; by default the file's.")] = None
     seed: Annotated[
@@ -71,7 +75,7 @@ class FitOptions:
         """Return the chosen columns of a file; say which files a folder stands for."""
         import knoll
 
-        source = knoll.Source(data, read_columns(self.columns))
+        source = knoll.Source(data, read_columns(self.columns), self.line_breaks)
         if data.is_dir():
             names = [str(file.relative_to(data)) for file in source.files]
             more = f" and {len(names) - 20} more" if len(names) > 20 else ""

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from knoll.estimator import PrivateFit, Room, open_curator
 from knoll.parameters import MOST_CLUSTERS, check_count, check_shape
 from knoll.privacy import Ask
-from knoll.rows import check_rows, label_rows
+from knoll.rows import check_rows, label_rows, same_columns
 from knoll.steps.cells import moments_asks, moments_of_cells
 from knoll.steps.means import CellMeans
 from knoll.steps.moments import Form
@@ -132,6 +132,7 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
         mixture : Mixture
         """
         check_is_fitted(self)
+        X = same_columns(self, X)
         floor = check_shape(covariance_type, covariance_floor)
         again = clone(self).set_params(
             bounds=self.bounds_,

@@ -1,14 +1,16 @@
 """CSV files, read so that no record changes how another one is read.
 
-The rule. Quotes toggle: a record begins outside quotes, at the start of a line. A quote may open a field only at its
-start and close it only at its end (two quotes inside stand for one); line ends are LF or CRLF; a file ends
-outside quotes. What breaks the rule is refused.
+The rule: one record a line. Quotes toggle; a quote may open a field only at its start and close it only at its end
+(two quotes inside stand for one); every line ends outside quotes, in LF or CRLF. What breaks the rule is refused. So a
+line is read by itself, whatever stands before it: no text of one record changes how another line is read. Arrow's
+parser reads what obeys the rule in the same way; a line of another number of fields than the header is an error there.
+Values are converted one by one to types that are fixed beforehand.
 
-Why one record cannot use it against others. Whether a byte is inside quotes depends on the number of quotes
-before it alone, odd or even. Give one record another text. If that has an even number of quotes, every other record
-begins outside quotes as before, and is read as before. If it has an odd number, the whole file has, so it ends inside
-quotes and is refused. Arrow's parser reads what obeys the rule in the same way; a line of another number of fields than
-the header is an error there. Values are converted one by one to types that are fixed beforehand.
+``line_breaks=True`` also admits line ends inside quotes, for files that a CSV writer made: each record closes the
+quotes that it opens. Whether a byte is inside quotes then depends on the number of quotes before it, odd or even. A
+record with another text of an even number leaves every other record where it was; one of an odd number makes the file
+end inside quotes, which is refused. But where *other* records leave quotes open, a record between two of them is read
+otherwise than alone, and may count more than once: who asks for line breaks vouches for the file.
 """
 
 import csv
@@ -28,15 +30,13 @@ _QUOTE, _LF, _CR = (ord(mark) for mark in '"\n\r')
 _BOM = b"\xef\xbb\xbf"
 _LONGEST_HEADER = 2**20
 _BLOCK = 2**20
-_VALUE = re.compile(
-    r"[\s$€£]*[+-]?(\d[\d.,\s]*|\.\d+)(e[+-]?\d+)?\s*%?|[+-]?inf(inity)?|true|false|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*",
-    re.IGNORECASE,
-)
+_VALUE = re.compile(r"[\s$€£<>~=+.-]*\d.*|[+-]?inf(inity)?|-?nan|true|false|yes|no|missing|\W+", re.IGNORECASE)
 
 
 def is_value(name: str) -> bool:
-    """Whether a name looks like a value of a record: a number, a date, a missing value."""
-    return (name in MISSING and name != "") or _VALUE.fullmatch(name.strip()) is not None
+    """Whether a name looks like a value of a record: it begins with a number, or stands for a missing one."""
+    known = {word.lower() for word in MISSING if word}
+    return name.strip().lower() in known or _VALUE.fullmatch(name.strip()) is not None
 
 
 class StrictQuotes:
@@ -44,8 +44,8 @@ class StrictQuotes:
 
     closed = False
 
-    def __init__(self, path: Path, delimiter: str):
-        self._name = path.name
+    def __init__(self, path: Path, delimiter: str, *, line_breaks: bool = False):
+        self._name, self._line_breaks = path.name, line_breaks
         self._stream = pa.input_stream(str(path))
         self._around = np.array([_QUOTE, _LF, _CR, ord(delimiter)], dtype=np.uint8)
         self._inside = False
@@ -61,7 +61,9 @@ class StrictQuotes:
         self._start = False
         if piece and (b'"' in piece or b"\r" in piece or self._before in (_QUOTE, _CR)):
             self._check(np.frombuffer(piece, dtype=np.uint8))
-        elif piece:  # nothing here can break the rule
+        elif piece:
+            if self._inside and not self._line_breaks and b"\n" in piece:
+                self._refuse_break()
             self._before = piece[-1]
         elif self._inside:
             self._refuse("a quote is opened and never closed")
@@ -90,8 +92,20 @@ class StrictQuotes:
         bare = returns[text[returns + 1] != _LF]
         if bare.size and ((np.searchsorted(quotes, bare) % 2 == 1) == self._inside).any():
             self._refuse("a line ends in a carriage return alone")
+        if not self._line_breaks:
+            breaks = np.flatnonzero(piece == _LF) + 1
+            if breaks.size and ((np.searchsorted(quotes, breaks) % 2 == 1) != self._inside).any():
+                self._refuse_break()
         self._inside ^= bool(len(quotes) % 2)
         self._before = int(text[-1])
+
+    def _refuse_break(self) -> None:
+        self.error = DataError(
+            f"{self._name}: a line ends inside quotes. A field with a line break, or a quote that is never closed? One "
+            "record with an open quote could swallow others, so a record is one line. If a program wrote the file and "
+            "closes every quote, say so: knoll.Source(path, line_breaks=True), --line-breaks; or save it as parquet"
+        )
+        raise self.error
 
     def _refuse(self, what: str) -> None:
         self.error = DataError(
@@ -108,10 +122,12 @@ class CsvFile:
     ----------
     path : Path
         The file, compressed or not.
+    line_breaks : bool
+        Whether quoted fields may hold line ends.
     """
 
-    def __init__(self, path: Path):
-        self.path = path
+    def __init__(self, path: Path, *, line_breaks: bool = False):
+        self.path, self._line_breaks = path, line_breaks
         first = _first_record(path)
         self.delimiter = max(",;\t|", key=first.count)
         self.names = next(csv.reader([first], delimiter=self.delimiter), [])
@@ -123,13 +139,13 @@ class CsvFile:
         kinds: dict[str, Any] = {name: pa.float64() for name in numbers}
         if ids is not None:
             kinds[ids] = pa.binary()
-        stream = StrictQuotes(self.path, self.delimiter)
+        stream = StrictQuotes(self.path, self.delimiter, line_breaks=self._line_breaks)
         try:
             reader = pa.csv.open_csv(
                 pa.PythonFile(stream, mode="r"),
                 parse_options=pa.csv.ParseOptions(
                     delimiter=self.delimiter,
-                    newlines_in_values=True,
+                    newlines_in_values=self._line_breaks,
                     ignore_empty_lines=len(self.names) > 1,  # in a single column, an empty line is a missing value
                 ),
                 convert_options=pa.csv.ConvertOptions(

@@ -41,17 +41,24 @@ def doubles(column: Any) -> Floats:
 
 def is_frame(table: Any) -> bool:
     """Whether a table keeps its columns apart: pandas, polars or Arrow."""
-    return _maker(table) in ("pandas", "polars", "pyarrow") and hasattr(table, "columns")
+    return maker_of(table) != "" and hasattr(table, "columns")
+
+
+def names_of(table: Any) -> list[Any] | None:
+    """Return the names of a frame's columns, None for anything else."""
+    if not is_frame(table):
+        return None
+    return list(table.column_names if maker_of(table) == "pyarrow" else table.columns)
 
 
 def frame_to_doubles(table: Any) -> Floats:
     """Return a frame's columns as rows of doubles, each column from its own type; an error names the column."""
-    names = list(map(str, getattr(table, "column_names", table.columns)))
+    names = list(map(str, names_of(table) or ()))
     rows = np.empty((len(table), len(names)))
     for j, name in enumerate(names):
         try:
             rows[:, j] = _column_of(table, j)
-        except (TypeError, ValueError, pa.ArrowException) as error:
+        except (TypeError, ValueError, OverflowError, pa.ArrowException) as error:
             what = str(error) if isinstance(error, DataError) else "something that is not a number"
             raise DataError(f"column {name!r} holds {what}; {NOT_NUMBERS}") from None
     return rows
@@ -73,8 +80,9 @@ def refuse_dates(table: Any) -> None:
             table.dtype.kind == "O" and any(map(_is_date, set(map(type, table.ravel().tolist()))))
         )
     elif isinstance(table, list | tuple):
-        rows = [row for row in table if isinstance(row, list | tuple | np.ndarray)]
-        dates = any(_is_date(kind) for row in rows for kind in set(map(type, row)))
+        rows = [row for row in table if isinstance(row, Iterable) and not isinstance(row, str | bytes)]
+        kinds = {*map(type, table), *(kind for row in rows for kind in set(map(type, row)))}
+        dates = any(map(_is_date, kinds))
     else:
         dates = getattr(getattr(table, "dtype", None), "kind", "") in ("M", "m")
     if dates:
@@ -83,7 +91,7 @@ def refuse_dates(table: Any) -> None:
 
 def _column_of(table: Any, j: int) -> Floats:
     """Return one column of a frame as doubles."""
-    maker = _maker(table)
+    maker = maker_of(table)
     if maker == "pandas":
         return _from_pandas(table.iloc[:, j])
     if maker == "pyarrow":
@@ -121,5 +129,7 @@ def _is_date(kind: type) -> bool:
     return issubclass(kind, np.datetime64 | np.timedelta64) or kind.__name__ in ("Timestamp", "Timedelta", "NaTType")
 
 
-def _maker(table: Any) -> str:
-    return type(table).__module__.partition(".")[0]
+def maker_of(table: Any) -> str:
+    """Return the library that a table comes from, through subclasses too: pandas, polars, pyarrow, or nothing."""
+    makers = (kind.__module__.partition(".")[0] for kind in type(table).__mro__)
+    return next((maker for maker in makers if maker in ("pandas", "polars", "pyarrow")), "")

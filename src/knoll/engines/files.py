@@ -38,6 +38,8 @@ class FileEngine(Engine):
         Feature columns, in order; by default all columns but the users'.
     missing, unit, nulls
         As for every engine.
+    line_breaks : bool
+        Whether quoted fields of CSV files may hold line ends (csv.py says what that assumes).
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class FileEngine(Engine):
         missing: Missing = "refuse",
         unit: Unit | None = None,
         nulls: bool = False,
+        line_breaks: bool = False,
     ):
         self.files = data_files(Path(path))
         self._format = file_kind(self.files)
@@ -55,9 +58,12 @@ class FileEngine(Engine):
         if user is not None and not isinstance(user, str):
             raise DataError(f"the column of user ids in a file needs a name, not {user!r}")
         self._user: str | None = user
+        self._line_breaks = line_breaks
         self._parts = [_safely(file, self._open, file) for file in self.files]
         names = self._chosen(columns)
         super().__init__(tuple(names), len(names), missing=missing, unit=unit, nulls=nulls)
+        if user in names:
+            raise DataError(f"column {user!r} holds the user ids; it cannot be a feature too")
         self._wanted = names if user is None else [*names, user]
         for part in self._parts[1:]:
             part.check_columns(self._wanted)
@@ -79,7 +85,9 @@ class FileEngine(Engine):
         return _ahead(self._blocks())
 
     def _open(self, file: Path) -> "_CsvPart | _ArrowPart":
-        return _CsvPart(file) if self._format == "csv" else _ArrowPart(file, self._format)
+        return (
+            _CsvPart(file, line_breaks=self._line_breaks) if self._format == "csv" else _ArrowPart(file, self._format)
+        )
 
     def _chosen(self, columns: list[str] | None) -> list[str]:
         """Return the feature columns; refuse a file without column names, whose first record would be published."""
@@ -192,7 +200,8 @@ class _ArrowPart:
 def _check_columns(path: Path, names: list[str], wanted: list[str]) -> None:
     absent = [name for name in wanted if name not in names]
     if absent:
-        raise DataError(f"no column {', '.join(map(repr, absent))} in {path.name}; it has {', '.join(names[:40])}")
+        known = "its first line holds values" if any(map(is_value, names)) else f"it has {', '.join(names[:40])}"
+        raise DataError(f"no column {', '.join(map(repr, absent))} in {path.name}; {known}")
     if doubled := [name for name in wanted if names.count(name) > 1]:
         raise DataError(f"column {doubled[0]!r} stands twice in {path.name}")
 

@@ -6,7 +6,8 @@ An id is compared as its own exact value, never through a type that it would sha
 - None, NaN, NaT, pandas' NA and empty text are no id: such a row is refused or dropped, as `missing` says.
 - Text, bytes, whole and decimal numbers, dates and UUIDs are themselves. Numbers are equal if their values are; a
   number never equals a text.
-- A double of 2^53 or more is refused: what its last digits were is lost, and two users may have become one.
+- A double of 2^53 or more is refused: what its last digits were is lost, and two users may have become one. Numbers of
+  single or half precision are refused, and numpy's dates, which are integers of some unit.
 """
 
 import datetime
@@ -24,11 +25,19 @@ from knoll.privacy.errors import DataError
 
 _EXACT = 2.0**53
 _KINDS = (str, bytes, int, float, decimal.Decimal, datetime.date, uuid.UUID)
+_SINGLE = (
+    "user ids are numbers of single or half precision, whose last digits are lost: users may have been merged. Read "
+    "the column as integers or as text"
+)
 NO_ID = 'some rows have no user id. Pass missing="drop" to leave them out, or give every row an id'
 
 
 def key_of(value: Any) -> Hashable:
     """Return an id as a key that equals another's if and only if the ids are equal; None if it is missing."""
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        raise DataError("user ids of numpy's dates cannot be compared; give text, whole numbers or Python's dates")
+    if isinstance(value, np.floating) and value.dtype.itemsize < 8:
+        raise DataError(_SINGLE)
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or type(value).__name__ in ("NAType", "NaTType") or value in ("", b""):
@@ -37,8 +46,8 @@ def key_of(value: Any) -> Hashable:
         raise DataError(
             f"user ids of type {type(value).__name__} cannot be compared; give text, whole numbers or dates"
         )
-    if isinstance(value, float | decimal.Decimal) and not math.isfinite(value):
-        if math.isnan(value):
+    if isinstance(value, float | decimal.Decimal) and not _finite(value):
+        if value.is_nan() if isinstance(value, decimal.Decimal) else math.isnan(value):
             return None
         raise DataError("a user id is infinite; give text or whole numbers")
     if isinstance(value, float) and abs(value) >= _EXACT:
@@ -47,6 +56,10 @@ def key_of(value: Any) -> Hashable:
             "column as integers or as text"
         )
     return value
+
+
+def _finite(value: float | decimal.Decimal) -> bool:
+    return value.is_finite() if isinstance(value, decimal.Decimal) else math.isfinite(value)
 
 
 def ids_of(column: Any) -> Any:
@@ -67,7 +80,12 @@ def ids_of(column: Any) -> Any:
     >>> ids_of([2**60, 2**60 + 1, "7", 7, None, 2**60]).to_pylist()
     [0, 1, 2, 3, None, 0]
     """
-    if isinstance(column, np.ndarray) and column.dtype.kind in "iu":
+    kind = getattr(column, "dtype", getattr(column, "type", None))
+    if str(kind).lower().removesuffix("[pyarrow]") in ("float16", "float32", "halffloat", "float"):
+        raise DataError(_SINGLE)
+    if getattr(kind, "kind", "") in ("M", "m") and isinstance(column, np.ndarray):
+        key_of(np.datetime64("NaT"))
+    if isinstance(column, np.ndarray) and column.dtype.kind in "iu" and not isinstance(column, np.ma.MaskedArray):
         return pa.array(np.unique(column, return_inverse=True)[1].astype(np.int64))
     listing = getattr(column, "to_pylist", None) or getattr(column, "to_list", None) or getattr(column, "tolist", None)
     codes: dict[Hashable, int] = {None: -1}
@@ -88,8 +106,8 @@ def id_kind(kind: Any) -> str | None:
             or pa.types.is_fixed_size_binary(t)
             or pa.types.is_binary_view(t)
         ),
-        "numbers": pa.types.is_floating,
-        "decimals": pa.types.is_decimal,
+        "numbers": pa.types.is_float64,
+        "decimals": lambda t: pa.types.is_decimal128(t) or pa.types.is_decimal256(t),
         "nothing": pa.types.is_null,
     }
     return next((name for name, test in tests.items() if test(kind)), None)

@@ -28,5 +28,7 @@ def column_marks(blocks: Iterable[Floats]) -> list[bytes]:
 
 
 def file_marks(files: Iterable[Path]) -> list[bytes]:
-    """Return a mark for each file: its place, whatever links lead there."""
-    return [f"file {file.resolve()}".encode() for file in files]
+    """Return marks of files: the place of each, and the file itself, whatever links lead there."""
+    there = [file.resolve() for file in files]
+    places = [f"file {file}".encode() for file in there]
+    return [*places, *(f"inode {about.st_dev} {about.st_ino}".encode() for about in (file.stat() for file in there))]

@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from knoll.estimator import declared
+from knoll.estimator import declared, unfitted
 from knoll.local.client import Client
 from knoll.local.clients import Noisy, SquareWave, Unary, Waves
 from knoll.local.law import best_reach
@@ -152,9 +152,11 @@ class LocalGaussianMixture(PrivateMixture):
         self
         """
         self._check_parameters()
-        rows = check_rows(self, X, reset=True)
-        client = self._client(rows.shape[1], getattr(self, "feature_names_in_", None))
-        return self._fit_valid(client, client.reports(rows))
+        draft = unfitted(self)
+        rows = check_rows(draft, X, reset=True)
+        client = draft._client(rows.shape[1], getattr(draft, "feature_names_in_", None))
+        self.__dict__ = draft._fit_valid(client, client.reports(rows)).__dict__
+        return self
 
     def fit_reports(self, reports: Any, client: Client | None = None) -> Self:
         """Fit to reports alone.
@@ -174,9 +176,10 @@ class LocalGaussianMixture(PrivateMixture):
         client = self.client() if client is None else client
         if not isinstance(client, Client):
             raise DataError("client must be one of knoll.local's, as `client()` or `client_from_dict` gives it")
-        entries = _entries(reports)
-        self.n_features_in_ = len(client.lower)
-        return self._fit_valid(client, entries)
+        entries, draft = _entries(reports), unfitted(self)
+        draft.n_features_in_ = len(client.lower)
+        self.__dict__ = draft._fit_valid(client, entries).__dict__
+        return self
 
     def _fit_valid(self, client: Client, reports: Any) -> Self:
         floor = np.square(float(self.covariance_floor) * client.box.half)

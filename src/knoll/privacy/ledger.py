@@ -111,6 +111,8 @@ class FileLedger:
     """
 
     def __init__(self, path: str | PathLike[str], dataset: str | None = None):
+        if dataset is not None and not dataset.strip():
+            raise LedgerError("the name of a dataset is empty; leave it out, or say whose data it is")
         self.path = Path(path)
         self.dataset = dataset
         self._log.create()
@@ -140,6 +142,13 @@ class FileLedger:
                         f"{relation} cannot be added up with that. Use the same, or another name for the dataset"
                     )
             _check_cap(book, dataset, cost)
+            close = get_close_matches(dataset, book.caps, n=1) if dataset not in book.names else []
+            if close:
+                warnings.warn(
+                    f"{dataset!r} is new in {self.path.name} and has no cap; {close[0]!r} has one. A slip of the pen?",
+                    LedgerWarning,
+                    stacklevel=2,
+                )
             return log.append("begin", {"dataset": dataset, "relation": relation, "unit": unit, **cost.__dict__})
 
     def record(self, fit: int, line: Line) -> None:

@@ -77,10 +77,10 @@ MUTANTS = [
         ROUNDING,
     ),
     Mutant(
-        "replace_one costs the spread",
+        "replace_one costs the largest difference",
         "queries/query.py",
-        "max(self.spread(norm), self.bound(norm)) if relation is Relation.REPLACE_ONE else self.bound(norm)",
-        "self.bound(norm)",
+        "            worst = max(worst, self.max_difference(norm))",
+        "            pass",
         QUERIES,
         "tight and votes",
     ),
@@ -318,17 +318,17 @@ MUTANTS = [
     Mutant(
         "modes ask for no count that the table does not know",
         "modes/mode_clustering.py",
-        "            means = search._search(room, None, rng)",
-        "            room.grant.part(COUNT_SHARE).release(Count())\n"
-        "            means = search._search(room, None, rng)",
+        "            means = search._search(context, None, rng)",
+        "            context.grant.part(COUNT_SHARE).release(Count())\n"
+        "            means = search._search(context, None, rng)",
         RELEASES,
         "follow_the_table and ModeClustering",
     ),
     Mutant(
         "clusters of any shape ask a grid in up to two columns",
         "cluster/morse.py",
-        "room.domain.n_columns <= MOST_COLUMNS",
-        "room.domain.n_columns < MOST_COLUMNS",
+        "context.domain.n_columns <= MOST_COLUMNS",
+        "context.domain.n_columns < MOST_COLUMNS",
         RELEASES,
         "follow_the_table and MorseClustering",
     ),
@@ -526,7 +526,7 @@ MUTANTS = [
     ),
     Mutant(
         "the door looks at a query's numbers",
-        "privacy/asked.py",
+        "privacy/query.py",
         "    if wrong:",
         "    if False:",
         DOOR,
@@ -534,7 +534,7 @@ MUTANTS = [
     ),
     Mutant(
         "a total within what its records can add",
-        "privacy/asked.py",
+        "privacy/query.py",
         "    if not right or not bool(((total <= most) & (total >= -most)).all()):",
         "    if False:",
         DOOR,

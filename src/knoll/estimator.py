@@ -117,11 +117,11 @@ class PrivateFit:
         draft._check_parameters()
         rng = check_random_state(draft.random_state)
         with (
-            open_curator(draft, X, response=response) as room,
+            open_curator(draft, X, response=response) as context,
             progress.shown(type(self).__name__, enabled=self.verbose),
         ):
-            draft._fit(room, rng)
-            vars(draft).update(bounds_=room.domain, privacy_=room.statement())
+            draft._fit(context, rng)
+            vars(draft).update(bounds_=context.domain, privacy_=context.statement())
         self.__dict__ = draft.__dict__
         return self
 
@@ -136,7 +136,7 @@ class PrivateFit:
         """
         return ()
 
-    def _fit(self, room: "Room", rng: np.random.RandomState) -> None:
+    def _fit(self, context: "FitContext", rng: np.random.RandomState) -> None:
         """Ask through the door, and publish what follows from the answers."""
         raise NotImplementedError
 
@@ -152,7 +152,7 @@ def unfitted(model: Model) -> Model:
 
 
 @dataclass(frozen=True)
-class Room:
+class FitContext:
     """What an estimator is handed: its part of the budget, the public domain and metric."""
 
     grant: Grant
@@ -170,7 +170,7 @@ def open_curator(
     response: Any = None,
     public: tuple[str, ...] = ("the parameters",),
     asks: Sequence[Ask] | None = None,
-) -> Iterator[Room]:
+) -> Iterator[FitContext]:
     """Validate parameters and data, and put the data behind a curator for the length of a fit.
 
     Spends nothing by itself, unless bounds are bought. The ledger reserves the budget of the fit until it ends.
@@ -219,7 +219,7 @@ def open_curator(
         if domain is None:
             domain = buy_bounds(grant, engine.n_columns, engine.names)
         scales = domain.half.copy() if estimator.scale_by_bounds else np.ones(domain.n_columns)
-        yield Room(grant.rest, domain, scales, partial(curator.statement, (*known, *counted)))
+        yield FitContext(grant.rest, domain, scales, partial(curator.statement, (*known, *counted)))
 
 
 def _check_bounds(bounds: Any) -> None:

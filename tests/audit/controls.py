@@ -150,10 +150,10 @@ class CentredSquares(Query):
         squares = np.square(np.clip(block[:, 0], -1, 1) - self.centre)
         return np.array(np.trunc(squares * UNIT).sum(), dtype=np.int64)
 
-    def bound(self, norm):
+    def max_norm(self, norm):
         return self.reach
 
-    def spread(self, norm):
+    def max_difference(self, norm):
         return 2 * self.reach
 
 

@@ -50,10 +50,10 @@ def test_tables_of_whole_cosines_are_covered_and_would_not_be_without_their_term
     middles = (np.arange(34)[:, None] + 0.5) * lattice.width
     added = np.array([(query.summarise(place[None]) * query.weights).astype(float) for place in middles])
     reached = max(float(np.linalg.norm(added - one, axis=1).max()) for one in added)
-    assert reached <= query.spread(2)
+    assert reached <= query.max_difference(2)
     phases = 2 * np.pi * np.outer([1, 2], np.arange(34)) / 34
     kernel = lattice.scale**2 * (np.array([32.0, 7.0]) ** 2 @ np.cos(phases))
-    unrounded = (2 * query.bound(2) ** 2 - 2 * kernel.min()) ** 0.5
+    unrounded = (2 * query.max_norm(2) ** 2 - 2 * kernel.min()) ** 0.5
     assert reached > 1.0005 * unrounded  # so the proof needs the term
 
 
@@ -63,9 +63,9 @@ def test_whitened_steps_are_clipped_and_would_be_too_long_otherwise(monkeypatch)
     query = KernelSteps(box, np.zeros((100, 1)), np.array([0.3]))
     places = np.linspace(0, 0.06, 60)[:, None, None]
     longest = max(float(np.linalg.norm(query.summarise(place))) for place in places)
-    assert 0.99 * query.bound(2) < longest <= query.bound(2)
+    assert 0.99 * query.max_norm(2) < longest <= query.max_norm(2)
     monkeypatch.setattr(kernel_steps, "clip_to_ball", lambda grid, radius: grid)
-    assert max(float(np.linalg.norm(query.summarise(place))) for place in places) > 1.005 * query.bound(2)
+    assert max(float(np.linalg.norm(query.summarise(place))) for place in places) > 1.005 * query.max_norm(2)
 
 
 def test_responsibilities_add_up_to_one_whatever_their_number(rng):
@@ -75,7 +75,7 @@ def test_responsibilities_add_up_to_one_whatever_their_number(rng):
     query = ComponentMoments(gaussians)
     added = query.summarise(np.array([[0.5]]))
     assert added[:, 0].sum() == 2**10
-    assert np.linalg.norm((added * query.weights).ravel(), 1) == pytest.approx(query.bound(1), rel=5e-3)
+    assert np.linalg.norm((added * query.weights).ravel(), 1) == pytest.approx(query.max_norm(1), rel=5e-3)
     assert np.linalg.norm((added * query.weights).ravel(), 1) <= query.sensitivity(Relation.ADD_REMOVE, 1)
     for k in range(1, 40):
         parts = probabilities(rng.exponential(size=(k, 50)), 2**10)

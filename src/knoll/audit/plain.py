@@ -12,8 +12,8 @@ from knoll.audit.pairs import Pair
 from knoll.audit.verdict import Audit
 from knoll.engines import ArrayEngine
 from knoll.privacy import Budget, Curator, Relation, epsilon_for
-from knoll.privacy.asked import Answerable
 from knoll.privacy.laws import Law
+from knoll.privacy.query import QueryProtocol
 from knoll.privacy.sources import NoiseSource, WordNoise, noise_source
 
 
@@ -33,7 +33,7 @@ class _Many:
 
 
 def audit_release(
-    query: Answerable,
+    query: QueryProtocol,
     pair: Pair,
     *,
     epsilon: float = 1.0,
@@ -88,7 +88,7 @@ def audit_release(
 
 
 def _draw(
-    query: Answerable, rows: np.ndarray, budget: Budget, relation: str, size: int, source: NoiseSource | None
+    query: QueryProtocol, rows: np.ndarray, budget: Budget, relation: str, size: int, source: NoiseSource | None
 ) -> _Many:
     many = _Many(WordNoise() if source is None else source, size)
     token = noise_source.set(many)

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
-from knoll.estimator import PrivateFit, Room, open_curator
+from knoll.estimator import FitContext, PrivateFit, open_curator
 from knoll.parameters import MOST_CLUSTERS, check_count, check_shape
 from knoll.privacy import Ask
 from knoll.rows import check_rows, label_rows, same_columns
@@ -56,14 +56,14 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
         """Return what a search for k centres releases at most, from public facts alone."""
         return ()
 
-    def _fit(self, room: Room, rng: np.random.RandomState) -> None:
-        means = self._search(room, self._n_clusters(), rng)
+    def _fit(self, context: FitContext, rng: np.random.RandomState) -> None:
+        means = self._search(context, self._n_clusters(), rng)
         self.n_clusters_ = len(means.centres)
         self.cluster_centers_, self.centers_stderr_ = means.centres, means.stderr
         self.cluster_sizes_, self.cluster_sizes_stderr_ = np.maximum(means.counts, 0.0), means.counts_stderr
-        self.scales_ = room.scales
+        self.scales_ = context.scales
 
-    def _search(self, room: Room, k: Any, rng: np.random.RandomState) -> CellMeans:
+    def _search(self, context: FitContext, k: Any, rng: np.random.RandomState) -> CellMeans:
         """Find k centres through the door."""
         raise NotImplementedError
 
@@ -140,10 +140,10 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
             delta=self.delta if delta is None else delta,
         )
         asks = moments_asks(self.n_features_in_, len(self.cluster_centers_), covariance_type)
-        with open_curator(again, X, public=("the parameters", "the centres"), asks=asks) as room:
-            form = Form.of(covariance_type, floor, room.domain, self.scales_)
-            belief = moments_of_cells(room.grant, room.domain, self.cluster_centers_, form)
-            self.mixture_privacy_ = room.statement()
+        with open_curator(again, X, public=("the parameters", "the centres"), asks=asks) as context:
+            form = Form.of(covariance_type, floor, context.domain, self.scales_)
+            belief = moments_of_cells(context.grant, context.domain, self.cluster_centers_, form)
+            self.mixture_privacy_ = context.statement()
         return belief.mixture
 
     def transform(self, X: Any) -> np.ndarray:

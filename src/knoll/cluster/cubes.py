@@ -15,13 +15,13 @@ from dataclasses import KW_ONLY
 import numpy as np
 
 from knoll.cluster.centers import PrivateCenters
-from knoll.estimator import Room, declared
+from knoll.estimator import FitContext, declared
 from knoll.numeric.weighted import weighted_kmeans
 from knoll.parameters import check_count, check_preset
 from knoll.privacy import Ask
 from knoll.queries import Box, CellMoments, Nearest, Projected, SplitTree, random_projection
 from knoll.queries.query import UNIT
-from knoll.steps.count_tree import grow, grow_ask
+from knoll.steps.count_tree import grow_ask, grow_by_counts
 from knoll.steps.means import CellMeans, cell_means, means_ask
 
 PAPER_DIMENSIONS, PAPER_DEPTH = 8, 24
@@ -86,8 +86,8 @@ class Cubes(PrivateCenters):
         depth = PAPER_DEPTH if self.preset == "paper" else self.max_depth
         return [grow_ask(depth, COUNTS_SHARE), means_ask(n_columns, k, share=1 - COUNTS_SHARE)]
 
-    def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
-        domain, scales = room.domain, room.scales
+    def _search(self, context: FitContext, k: int, rng: np.random.RandomState) -> CellMeans:
+        domain, scales = context.domain, context.scales
         paper = self.preset == "paper"
         depth = PAPER_DEPTH if paper else self.max_depth
         p = (not paper and self.projection) or min(PAPER_DIMENSIONS, domain.n_columns)
@@ -106,11 +106,11 @@ class Cubes(PrivateCenters):
                 cubes[child][side, axis] = middle
             return children
 
-        leaves = grow(room.grant.part(COUNTS_SHARE), tree, depth, halve)
+        leaves = grow_by_counts(context.grant.part(COUNTS_SHARE), tree, depth, halve)
         middles = np.array([cubes[node].mean(axis=0) for node in leaves.nodes]) * low.steps + low.centre
         unit = scales if low is domain else np.ones(p)
         centres, _ = weighted_kmeans(middles / unit, leaves.counts, k, rng, restarts=10)
         cells = Nearest(centres * unit, low, scales if low is domain else None)
-        moments = room.grant.release(CellMoments(cells, domain, scales))
+        moments = context.grant.release(CellMoments(cells, domain, scales))
         otherwise = np.tile(domain.centre, (k, 1)) if isinstance(low, Projected) else centres * unit
         return cell_means(moments, domain.centre, domain, otherwise=otherwise)

@@ -16,7 +16,7 @@ from dataclasses import KW_ONLY
 import numpy as np
 
 from knoll.cluster.centers import PrivateCenters
-from knoll.estimator import Room, declared
+from knoll.estimator import FitContext, declared
 from knoll.numeric.packing import packed_starts
 from knoll.parameters import check_count, check_preset
 from knoll.privacy import Ask, PrivacyError
@@ -89,14 +89,14 @@ class FastLloyd(PrivateCenters):
         steps = PAPER_STEPS if self.preset == "paper" else self.n_steps
         return [means_ask(n_columns, k, steps, share=1 / steps)]
 
-    def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
-        domain, scales = room.domain, room.scales
+    def _search(self, context: FitContext, k: int, rng: np.random.RandomState) -> CellMeans:
+        domain, scales = context.domain, context.scales
         n_steps, clip, restart = (
             (PAPER_STEPS, PAPER_CLIP, False) if self.preset == "paper" else (self.n_steps, self.clip, self.restart)
         )
         radius = clip * longest_record(domain, scales) * k ** (-1 / domain.n_columns)
         means = CellMeans.unseen(packed_starts(domain, k, scales, rng))
-        for step in room.grant.even(n_steps):
+        for step in context.grant.even(n_steps):
             centres = restart_unseen(means, domain, scales, rng) if restart else means.centres
             moments = step.release(CellDisplacements(Nearest(centres, domain, scales), radius))
             means = cell_means(moments, centres, domain, otherwise=centres, farthest=radius * scales)

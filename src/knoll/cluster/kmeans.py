@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 
 from knoll.cluster.centers import PrivateCenters
-from knoll.estimator import Room, declared
+from knoll.estimator import FitContext, declared
 from knoll.privacy import Ask, Shares
 from knoll.queries import Frame, longest_record
 from knoll.steps import choose
@@ -27,14 +27,14 @@ from knoll.steps.choose import GUESS, Choice, choose_k
 from knoll.steps.means import CellMeans
 from knoll.steps.refine import (
     affordable_steps,
+    hedge_points,
     refine,
     solve,
     spare_centres,
-    star,
     step_asks,
     synthetic_points,
 )
-from knoll.steps.tree import grow, release_root
+from knoll.steps.tree import grow_tree, release_root
 
 
 @dataclass(frozen=True)
@@ -91,32 +91,32 @@ class KMeans(PrivateCenters):
         return [*tree, *step_asks(n_columns, k or choose.MOST, shares.steps)]
 
     def _search(
-        self, room: Room, k: int | None, rng: np.random.RandomState, shares: KMeansShares = SHARES
+        self, context: FitContext, k: int | None, rng: np.random.RandomState, shares: KMeansShares = SHARES
     ) -> CellMeans:
-        frame, grants = Frame(room.domain, room.scales), room.grant.split(shares)
-        root = release_root(grants.root, frame, longest_record(room.domain, room.scales))
-        unseen, rotation = star(root, k or GUESS, rng), None
+        frame, grants = Frame(context.domain, context.scales), context.grant.split(shares)
+        root = release_root(grants.root, frame, longest_record(context.domain, context.scales))
+        hedge, rotation = hedge_points(root, k or GUESS, rng), None
         if rotates(frame):
             rotation = principal_axes(grants.axes, frame, root)
-            frame, root, unseen = rotation.frame(room), rotation.turn(root), rotation.along(unseen)
+            frame, root, hedge = rotation.frame(context), rotation.turn(root), rotation.along(hedge)
 
-        search, seed = (frame, root) if rotation is None else (rotation.search(room), rotation.clear(root))
-        leaves = grow(grants.tails, grants.tree, search, seed, k or GUESS)
-        choice = choose_k(leaves, unseen, rng) if k is None else Choice(k, 1.0)
+        search, seed = (frame, root) if rotation is None else (rotation.search(context), rotation.clear(root))
+        leaves = grow_tree(grants.tails, grants.tree, search, seed, k or GUESS)
+        choice = choose_k(leaves, hedge, rng) if k is None else Choice(k, 1.0)
         k = choice.k
         self.n_clusters_confidence_ = choice.confidence
-        steps = affordable_steps(room.grant, frame, root, k)
+        steps = affordable_steps(context.grant, frame, root, k)
         spare = spare_centres(k, steps, len(leaves.count) / search.n_columns)
-        centres = solve(*synthetic_points(leaves, unseen, rng), k, rng, spare, len(unseen))
+        centres = solve(*synthetic_points(leaves, hedge, rng), k, rng, spare, len(hedge))
         if rotation is not None:
             centres = rotation.lift(centres, root)
-        found = refine(room.grant.rest, steps, frame, centres, k, (root.lower[0], root.upper[0]))
+        found = refine(context.grant.rest, steps, frame, centres, k, (root.lower[0], root.upper[0]))
         if rotation is None:
             at = frame.outside(found.centres)
-            stderr = found.stderr * room.scales
+            stderr = found.stderr * context.scales
         else:
-            at = room.domain.centre + found.centres @ rotation.axes * room.scales
+            at = context.domain.centre + found.centres @ rotation.axes * context.scales
             with np.errstate(invalid="ignore"):
-                stderr = np.sqrt(np.square(found.stderr) @ np.square(rotation.axes)) * room.scales
+                stderr = np.sqrt(np.square(found.stderr) @ np.square(rotation.axes)) * context.scales
             stderr[~found.seen] = np.inf
-        return CellMeans(room.domain.clip(at), stderr, found.counts, found.counts_stderr, found.seen)
+        return CellMeans(context.domain.clip(at), stderr, found.counts, found.counts_stderr, found.seen)

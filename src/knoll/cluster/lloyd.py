@@ -15,7 +15,7 @@ from dataclasses import KW_ONLY
 import numpy as np
 
 from knoll.cluster.centers import PrivateCenters
-from knoll.estimator import Room, declared
+from knoll.estimator import FitContext, declared
 from knoll.numeric.packing import packed_starts
 from knoll.parameters import check_count, check_preset
 from knoll.privacy import Ask
@@ -84,11 +84,11 @@ class Lloyd(PrivateCenters):
         steps = PAPER_STEPS if self.preset == "paper" else self.n_steps
         return [means_ask(n_columns, k, steps, share=1 / steps)]
 
-    def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
-        domain, scales, paper = room.domain, room.scales, self.preset == "paper"
+    def _search(self, context: FitContext, k: int, rng: np.random.RandomState) -> CellMeans:
+        domain, scales, paper = context.domain, context.scales, self.preset == "paper"
         n_steps, restart = (PAPER_STEPS, False) if paper else (self.n_steps, self.restart)
         means = CellMeans.unseen(packed_starts(domain, k, scales, rng))
-        for step in room.grant.even(n_steps):
+        for step in context.grant.even(n_steps):
             centres = restart_unseen(means, domain, scales, rng) if restart else means.centres
             cells = Nearest(centres, domain, scales)
             moments = step.release(CellMoments(cells, domain, domain.half if paper else scales))

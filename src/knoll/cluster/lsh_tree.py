@@ -15,12 +15,12 @@ from dataclasses import KW_ONLY
 import numpy as np
 
 from knoll.cluster.centers import PrivateCenters
-from knoll.estimator import Room, declared
+from knoll.estimator import FitContext, declared
 from knoll.numeric.weighted import weighted_kmeans
 from knoll.parameters import check_count, check_preset
 from knoll.privacy import Ask
 from knoll.queries import CellMoments, SplitTree, random_hyperplanes
-from knoll.steps.count_tree import grow, grow_ask
+from knoll.steps.count_tree import grow_ask, grow_by_counts
 from knoll.steps.means import CellMeans, cell_means, means_ask
 
 PAPER_DEPTH = 20
@@ -80,8 +80,8 @@ class LSHTree(PrivateCenters):
         depth = PAPER_DEPTH if self.preset == "paper" else self.max_depth
         return [grow_ask(depth, COUNTS_SHARE), means_ask(n_columns, 2**depth, share=1 - COUNTS_SHARE)]
 
-    def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
-        domain, scales = room.domain, room.scales
+    def _search(self, context: FitContext, k: int, rng: np.random.RandomState) -> CellMeans:
+        domain, scales = context.domain, context.scales
         depth = PAPER_DEPTH if self.preset == "paper" else self.max_depth
         hashes = random_hyperplanes(domain, depth, rng, scales)
         tree = SplitTree(hashes)
@@ -89,8 +89,8 @@ class LSHTree(PrivateCenters):
         def by_hyperplane(node: int, level: int) -> tuple[int, int]:
             return tree.split(node, axis=level, threshold=0.0)
 
-        grow(room.grant.part(COUNTS_SHARE), tree, depth, by_hyperplane)
-        moments = room.grant.release(CellMoments(tree, domain, scales))
+        grow_by_counts(context.grant.part(COUNTS_SHARE), tree, depth, by_hyperplane)
+        moments = context.grant.release(CellMoments(tree, domain, scales))
         middle = np.tile(domain.centre, (tree.n_cells, 1))
         leaves = cell_means(moments, domain.centre, domain, otherwise=middle)
         return merge_cells(leaves, k, scales, rng)

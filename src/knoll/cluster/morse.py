@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.kmeans import KMeans
-from knoll.estimator import PrivateFit, Room, declared
+from knoll.estimator import FitContext, PrivateFit, declared
 from knoll.mixture.base import PrivateMixture
 from knoll.morse import Landscape, agreement, choose_cut, clusters_of, confidence, landscape
 from knoll.morse.field import Field
@@ -153,9 +153,9 @@ class MorseClustering(PrivateCenters):
         base = KMeans() if self.base is None else clone(self.base)
         return base.set_params(epsilon=self.epsilon, delta=self.delta)  # public schedules may depend on them
 
-    def _search(self, room: Room, k: int | None, rng: np.random.RandomState) -> CellMeans:
-        floor = (FLOOR * room.domain.half) ** 2
-        cells = self._subclusters(room, default_subclusters(k, room.domain.n_columns), rng, floor)
+    def _search(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> CellMeans:
+        floor = (FLOOR * context.domain.half) ** 2
+        cells = self._subclusters(context, default_subclusters(k, context.domain.n_columns), rng, floor)
         found = landscape(cells.mixture)
         with threadpool_limits(1, user_api="blas"):
             again = [cells.redrawn(floor, rng) for _ in range(REDRAWS)]
@@ -173,19 +173,25 @@ class MorseClustering(PrivateCenters):
         self.merge_confidence_ = confidence(found.tree, redrawn, apart, "persistence" if k is None else self.cut)
         return self._describe(cells, found, found.tree.without(apart))
 
-    def _subclusters(self, room: Room, default: int, rng: np.random.RandomState, floor: np.ndarray) -> Subclusters:
+    def _subclusters(
+        self, context: FitContext, default: int, rng: np.random.RandomState, floor: np.ndarray
+    ) -> Subclusters:
         """Run the base and make its result a mixture, through the same door."""
         k = default if self.n_subclusters is None else int(self.n_subclusters)
-        if self.base is None and room.domain.n_columns <= MOST_COLUMNS:
-            return release_grid_mixture(room, k, rng, floor)
+        if self.base is None and context.domain.n_columns <= MOST_COLUMNS:
+            return release_grid_mixture(context, k, rng, floor)
         base = self._base()
         if not isinstance(base, PrivateCenters):
-            base._search(room, k, rng, Form.of(base.covariance_type, base.covariance_floor, room.domain, room.scales))
+            base._search(
+                context, k, rng, Form.of(base.covariance_type, base.covariance_floor, context.domain, context.scales)
+            )
             return Subclusters.of_fitted(base).steadied(floor)
-        kept = room.grant.part(DENSITY_SHARE)
-        means = base._search(replace(room, grant=room.grant.worth(room.grant.left - kept.share)), k, rng)
-        form = Form.of("full" if room.domain.n_columns <= MOST_FULL else "diag", FLOOR, room.domain, room.scales)
-        belief = density_from_cells(room.grant.rest, room.domain, means.centres, form)
+        kept = context.grant.part(DENSITY_SHARE)
+        means = base._search(replace(context, grant=context.grant.worth(context.grant.left - kept.share)), k, rng)
+        form = Form.of(
+            "full" if context.domain.n_columns <= MOST_FULL else "diag", FLOOR, context.domain, context.scales
+        )
+        belief = density_from_cells(context.grant.rest, context.domain, means.centres, form)
         return Subclusters.of_belief(belief).steadied(floor)
 
     def _describe(self, cells: Subclusters, found: Landscape, clusters: np.ndarray) -> CellMeans:

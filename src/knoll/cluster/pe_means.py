@@ -27,7 +27,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 import numpy as np
 
 from knoll.cluster.centers import PrivateCenters
-from knoll.estimator import Room, declared
+from knoll.estimator import FitContext, declared
 from knoll.numeric.weighted import drawn_to, keep_top_mass, levy_flights, uniform_points, weighted_kmeans
 from knoll.parameters import check_count, check_preset
 from knoll.privacy import Ask, Grant
@@ -49,14 +49,14 @@ from knoll.steps.means import CellMeans, cell_means, means_ask, vote_means
 from knoll.steps.refine import (
     Centres,
     affordable_steps,
+    hedge_points,
     refine,
     solve,
     spare_centres,
-    star,
     step_asks,
     with_variances,
 )
-from knoll.steps.tree import ROOT, Leaf, release_root
+from knoll.steps.tree import ROOT, Leaves, release_root
 
 STEP = 0.01  # the paper's variation, as a fraction of the domain's half width
 MOST_CANDIDATES = 50_000
@@ -130,18 +130,18 @@ class PEMeans(PrivateCenters):
     def _paper_steps(self, dimensions: int) -> int:
         return max(1, round(4 * dimensions**0.5 * min(max(1.0, self.epsilon), MOST_EPSILON)))
 
-    def _search(self, room: Room, k: int, rng: np.random.RandomState) -> CellMeans:
-        domain = room.domain
+    def _search(self, context: FitContext, k: int, rng: np.random.RandomState) -> CellMeans:
+        domain = context.domain
         p = self._dimensions(domain.n_columns)
-        low = random_projection(domain, p, rng, room.scales) if p < domain.n_columns else domain
-        return self._paper(room, low, k, rng) if self.preset == "paper" else self._refined(room, low, k, rng)
+        low = random_projection(domain, p, rng, context.scales) if p < domain.n_columns else domain
+        return self._paper(context, low, k, rng) if self.preset == "paper" else self._refined(context, low, k, rng)
 
-    def _paper(self, room: Room, low: Box | Ball | Projected, k: int, rng: np.random.RandomState) -> CellMeans:
-        grant, domain = room.grant, room.domain
+    def _paper(self, context: FitContext, low: Box | Ball | Projected, k: int, rng: np.random.RandomState) -> CellMeans:
+        grant, domain = context.grant, context.domain
         lifting = grant.part(LIFT_SHARE)
         n = max(1.0, float(grant.part(COUNT_SHARE).release(Count()).value))
         projected, d = isinstance(low, Projected), low.n_columns
-        scales = None if projected else room.scales
+        scales = None if projected else context.scales
         voting = grant.worth(grant.left - (lifting.share if projected else 0.0))
         steps = self._paper_steps(d)
         variations = int(min(max(n / 5, 4.0), MOST_CANDIDATES / k))
@@ -156,14 +156,16 @@ class PEMeans(PrivateCenters):
             population = np.vstack([found.at, low.clip((found.at[:, None] + flights).reshape(-1, d))])
         if not isinstance(low, Projected):
             return found.means()
-        moments = CellMoments(Nearest(found.at, low), domain, room.scales)
+        moments = CellMoments(Nearest(found.at, low), domain, context.scales)
         middle = np.tile(domain.centre, (k, 1))
         return cell_means(grant.release(moments), domain.centre, domain, otherwise=middle)
 
-    def _refined(self, room: Room, low: Box | Ball | Projected, k: int, rng: np.random.RandomState) -> CellMeans:
-        grant, domain = room.grant, room.domain
-        frame, voting = Frame(domain, room.scales), grant.part(VOTES_SHARE)
-        root = release_root(grant.part(FIRST_SHARE), frame, longest_record(domain, room.scales))
+    def _refined(
+        self, context: FitContext, low: Box | Ball | Projected, k: int, rng: np.random.RandomState
+    ) -> CellMeans:
+        grant, domain = context.grant, context.domain
+        frame, voting = Frame(domain, context.scales), grant.part(VOTES_SHARE)
+        root = release_root(grant.part(FIRST_SHARE), frame, longest_record(domain, context.scales))
         steps = affordable_steps(grant, frame, root, k)
         spare = spare_centres(k, steps)
         if isinstance(low, Projected):
@@ -171,16 +173,16 @@ class PEMeans(PrivateCenters):
             found = vote(voting, low, scales, k, float(root.count[0]), shape, rng)
             centres = lift(solve(*found.points(k), k, rng, spare), low, root)
         else:
-            shape, scales = (frame.outside(root.mean[0]), root.variance[0] * room.scales**2), room.scales
+            shape, scales = (frame.outside(root.mean[0]), root.variance[0] * context.scales**2), context.scales
             found = vote(voting, low, scales, k, float(root.count[0]), shape, rng)
             points, votes = found.points(k)
-            unseen = star(root, k, rng)
-            points = np.vstack([(points - domain.centre) / room.scales, unseen])
-            votes = np.concatenate([votes, np.full(len(unseen), found.noise / len(unseen))])
-            centres = solve(points, votes, k, rng, spare, len(unseen))
+            hedge = hedge_points(root, k, rng)
+            points = np.vstack([(points - domain.centre) / context.scales, hedge])
+            votes = np.concatenate([votes, np.full(len(hedge), found.noise / len(hedge))])
+            centres = solve(points, votes, k, rng, spare, len(hedge))
         refined = refine(grant.rest, steps, frame, centres, k, (-frame.half, frame.half))
         at = domain.clip(frame.outside(refined.centres))
-        return replace(refined, centres=at, stderr=refined.stderr * room.scales)
+        return replace(refined, centres=at, stderr=refined.stderr * context.scales)
 
 
 def vote(
@@ -264,7 +266,7 @@ class Found:
         return with_variances(self.at, self.population, self.votes, self.labels).variance
 
 
-def lift(inside: Centres, low: Projected, root: Leaf) -> Centres:
+def lift(inside: Centres, low: Projected, root: Leaves) -> Centres:
     """Give projected centres the other directions: the mean of everything.
 
     The projection is onto orthogonal directions, so that a record's nearest centre stays the same. Of the variance of

@@ -15,8 +15,8 @@ from threadpoolctl import ThreadpoolController
 from knoll import progress
 from knoll.engines.ids import NO_ID, UserCap
 from knoll.engines.marks import column_marks
-from knoll.privacy.asked import Answerable, Floats, Integers, bounded_total
 from knoll.privacy.errors import DataError
+from knoll.privacy.query import Floats, Integers, QueryProtocol, bounded_total
 from knoll.privacy.relation import Record, Unit, User
 
 _BLOCK_ENTRIES, _FEWEST_ROWS, _MOST_ROWS = 2**18, 2**12, 2**16
@@ -118,7 +118,7 @@ class Engine(ABC):
         """Marks of the columns, for a ledger's witness: one pass over all rows."""
         return column_marks(rows for rows, _, _ in self.read())
 
-    def aggregate(self, query: Answerable) -> Integers:
+    def aggregate(self, query: QueryProtocol) -> Integers:
         """Return the exact integer total of a query over all rows."""
         _keep_memory()
         total = np.zeros(query.shape, dtype=np.int64)

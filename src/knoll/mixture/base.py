@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from knoll.estimator import Room
+from knoll.estimator import FitContext
 from knoll.numeric.mixture import Mixture
 from knoll.parameters import check_count, check_shape
 from knoll.privacy import Ask
@@ -62,13 +62,13 @@ class PrivateMixture(DensityMixin, BaseEstimator):
         """Return what a search for k components releases at most, from public facts alone."""
         return ()
 
-    def _fit(self, room: Room, rng: np.random.RandomState) -> None:
+    def _fit(self, context: FitContext, rng: np.random.RandomState) -> None:
         self.n_components_confidence_ = 1.0
         floor = check_shape(self.covariance_type, self.covariance_floor)
-        form = Form.of(self.covariance_type, floor, room.domain, room.scales)
-        self._search(room, self._n_components(), rng, form)
+        form = Form.of(self.covariance_type, floor, context.domain, context.scales)
+        self._search(context, self._n_components(), rng, form)
 
-    def _search(self, room: Room, k: Any, rng: np.random.RandomState, form: Form) -> None:
+    def _search(self, context: FitContext, k: Any, rng: np.random.RandomState, form: Form) -> None:
         """Find a mixture through the door, and publish it."""
         raise NotImplementedError
 

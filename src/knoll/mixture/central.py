@@ -15,7 +15,7 @@ from dataclasses import KW_ONLY
 
 import numpy as np
 
-from knoll.estimator import PrivateFit, Room, declared
+from knoll.estimator import FitContext, PrivateFit, declared
 from knoll.mixture.base import PrivateMixture
 from knoll.numeric.mixture import Mixture
 from knoll.numeric.packing import packed_starts
@@ -117,31 +117,31 @@ class GaussianMixture(PrivateMixture, PrivateFit):
         shape, rest = self.covariance_type, 1 - START_SHARE
         return [*start, moments_ask(n_columns, k or choose.MOST, shape, soft=True, times=STEPS, share=rest)]
 
-    def _search(self, room: Room, k: int | None, rng: np.random.RandomState, form: Form) -> None:
+    def _search(self, context: FitContext, k: int | None, rng: np.random.RandomState, form: Form) -> None:
         self.histogram_, self.histogram_edges_ = np.empty(0), np.empty(0)
         if k is not None and self.preset == "paper":
-            self._search_paper(room, k, rng, form)
+            self._search_paper(context, k, rng, form)
             return
-        if room.domain.n_columns == 1:
-            self._search_histogram(room, k, rng, form)
+        if context.domain.n_columns == 1:
+            self._search_histogram(context, k, rng, form)
             return
-        start = start_from_tree(room, room.grant.part(START_SHARE), k, rng, form)
+        start = start_from_tree(context, context.grant.part(START_SHARE), k, rng, form)
         self.n_components_confidence_ = start.confidence
         begin = Belief.start(start.mixture, start.total)
-        belief = walk(room.grant, STEPS, room.domain, begin, form, soft=True)
+        belief = walk(context.grant, STEPS, context.domain, begin, form, soft=True)
         self._publish_belief(belief)
 
-    def _search_paper(self, room: Room, k: int, rng: np.random.RandomState, form: Form) -> None:
+    def _search_paper(self, context: FitContext, k: int, rng: np.random.RandomState, form: Form) -> None:
         """Algorithm 2 of the paper: cells of private k-means, then one release of their moments."""
-        grant, domain, scales = room.grant, room.domain, room.scales
+        grant, domain, scales = context.grant, context.domain, context.scales
         centres = packed_starts(domain, k, scales, rng)
         for step in grant.part(PAPER_KMEANS).even(PAPER_STEPS):
             released = step.release(CellMoments(Nearest(centres, domain, scales)))
             centres = cell_means(released, domain.centre, domain, otherwise=centres).centres
         self._publish_belief(moments_of_cells(grant.rest, domain, centres, form))
 
-    def _search_histogram(self, room: Room, k: int | None, rng: np.random.RandomState, form: Form) -> None:
-        histogram = release_histogram(room, k)
+    def _search_histogram(self, context: FitContext, k: int | None, rng: np.random.RandomState, form: Form) -> None:
+        histogram = release_histogram(context, k)
         fits, self.n_components_confidence_ = fit_histogram(histogram, k, rng, float(form.floor[0]))
         self.histogram_, self.histogram_edges_ = histogram.counts, histogram.edges
         variances = fits.variances
@@ -149,7 +149,7 @@ class GaussianMixture(PrivateMixture, PrivateFit):
             variances = np.full(len(variances), float(fits.weights @ variances))
         errors = noise_errors(histogram, fits)
         mixture = Mixture.nearest(
-            fits.weights, room.domain.clip(fits.means[:, None]), variances[:, None, None], form.floor
+            fits.weights, context.domain.clip(fits.means[:, None]), variances[:, None, None], form.floor
         )
         zero = np.zeros(len(fits.means))
         self._publish(mixture, errors[0], errors[1][:, None], errors[2][:, None, None], zero, histogram.sight.total)

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from knoll.estimator import PrivateFit, Room, declared
+from knoll.estimator import FitContext, PrivateFit, declared
 from knoll.mixture.base import PrivateMixture
 from knoll.numeric.mixture import Mixture
 from knoll.numeric.packing import packed_starts
@@ -61,20 +61,20 @@ class EMSteps(PrivateMixture, PrivateFit):
         steps, rest = self.n_steps, 1 - START_SHARE
         return [*start, moments_ask(n_columns, k, self.covariance_type, soft=self._soft, times=steps, share=rest)]
 
-    def _search(self, room: Room, k: int, rng: np.random.RandomState, form: Form) -> None:
+    def _search(self, context: FitContext, k: int, rng: np.random.RandomState, form: Form) -> None:
         if self.start == "tree":
-            start = start_from_tree(room, room.grant.part(START_SHARE), k, rng, form)
+            start = start_from_tree(context, context.grant.part(START_SHARE), k, rng, form)
         else:
-            start = packed(room, k, rng, form)
+            start = packed(context, k, rng, form)
         begin = Belief.start(start.mixture, start.total)
-        belief = walk(room.grant, self.n_steps, room.domain, begin, form, soft=self._soft)
+        belief = walk(context.grant, self.n_steps, context.domain, begin, form, soft=self._soft)
         self._publish_belief(belief)
 
 
-def packed(room: Room, k: int, rng: np.random.RandomState, form: Form) -> Start:
+def packed(context: FitContext, k: int, rng: np.random.RandomState, form: Form) -> Start:
     """Return equal round components packed into the domain: public."""
-    means = packed_starts(room.domain, k, room.scales, rng)
-    width = room.domain.half / max(k ** (1 / room.domain.n_columns), 1.0) / 2
+    means = packed_starts(context.domain, k, context.scales, rng)
+    width = context.domain.half / max(k ** (1 / context.domain.n_columns), 1.0) / 2
     covariances = np.tile(np.diag(np.square(width)), (k, 1, 1))
     mixture = Mixture.nearest(np.full(k, 1 / k), means, covariances, form.floor)
     return Start(restricted(mixture, form), np.inf, 1.0)

@@ -1,4 +1,4 @@
-"""What every estimator of this room shares: one release of a kernel sum, and its place in a fitted model."""
+"""What every estimator with a kernel sum shares: one release of a kernel sum, and its place in a fitted model."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from knoll.estimator import PrivateFit, Room
+from knoll.estimator import FitContext, PrivateFit
 from knoll.privacy import Ask, PrivacyError
 from knoll.rows import check_rows
 from knoll.series.packing import PackedSeries, pack, unpack
@@ -36,17 +36,17 @@ class KernelModel(PrivateFit, PackedSeries, BaseEstimator):
     def _asks(self, n_columns: int) -> Sequence[Ask]:
         return series_asks(self, n_columns, 2 * self.n_frequencies)
 
-    def _fit(self, room: Room, rng: np.random.RandomState) -> None:
+    def _fit(self, context: FitContext, rng: np.random.RandomState) -> None:
         """Spend the budget on one kernel sum, then look at it."""
-        self.scales_ = room.scales
-        around = surroundings(room, self)
-        hs = self._rungs(room, around)
-        series = release_series(room.grant, around, hs, rng, 2 * self.n_frequencies, slope=self._slope)
+        self.scales_ = context.scales
+        around = surroundings(context, self)
+        hs = self._rungs(context, around)
+        series = release_series(context.grant, around, hs, rng, 2 * self.n_frequencies, slope=self._slope)
         pack(self, self._look(series, hs, around, int(rng.randint(2**31 - 1))), hs)
 
-    def _rungs(self, room: Room, around: Surroundings) -> np.ndarray:
+    def _rungs(self, context: FitContext, around: Surroundings) -> np.ndarray:
         """Bandwidths that the release must serve, coarsest first."""
-        return rungs(room.grant, around, self.bandwidth)
+        return rungs(context.grant, around, self.bandwidth)
 
     def _look(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Series:
         """Set the fitted attributes of the method; return the series with the bandwidth to keep."""

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from knoll.estimator import Room, declared
+from knoll.estimator import FitContext, declared
 from knoll.modes.kernel_model import KernelModel
 from knoll.modes.mode_seeking import check_chance
 from knoll.privacy import DataError, PrivacyError
@@ -137,9 +137,9 @@ class ModalRegression(RegressorMixin, KernelModel):
         self.threshold_ = threshold(series, around.high - around.low, self.chance, len(hs))
         return series
 
-    def _fit(self, room: Room, rng: np.random.RandomState) -> None:
+    def _fit(self, context: FitContext, rng: np.random.RandomState) -> None:
         self.__dict__.pop("restored_", None)
-        super()._fit(room, rng)
+        super()._fit(context, rng)
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
@@ -154,10 +154,10 @@ class ModalRegression(RegressorMixin, KernelModel):
             return series
         return restored(series, around.low, around.high, self.rungs_.min(axis=0))
 
-    def _rungs(self, room: Room, around: Surroundings) -> np.ndarray:
+    def _rungs(self, context: FitContext, around: Surroundings) -> np.ndarray:
         if isinstance(self.bandwidth, str) and self.bandwidth == LADDER and around.n_columns <= MOST_ON_GRID:
             return regression_rungs(around)
-        return super()._rungs(room, around)
+        return super()._rungs(context, around)
 
     def _predictors(self, X: Any) -> np.ndarray:
         """Validate predictors: all columns but the last, which may come along and is ignored."""

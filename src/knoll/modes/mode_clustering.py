@@ -19,7 +19,7 @@ from sklearn.metrics import pairwise_distances_argmin
 
 from knoll.cluster.centers import CENTERS, PrivateCenters
 from knoll.cluster.kmeans import SHARES, KMeans, KMeansShares
-from knoll.estimator import Room, declared
+from knoll.estimator import FitContext, declared
 from knoll.modes.mode_seeking import check_chance, kept_peaks
 from knoll.numeric.ward import ward
 from knoll.privacy import Ask, PrivacyError
@@ -116,14 +116,14 @@ class ModeClustering(PrivateCenters):
         local = KMeans()._asks_for(n_columns, k and k * MOST_LOCAL, LEAST_SHARES)
         return [Ask.like(Count(), share=COUNT_SHARE), *(ask.within(1 - COUNT_SHARE) for ask in local)]
 
-    def _search(self, room: Room, k: int | None, rng: np.random.RandomState) -> CellMeans:
-        few = room.domain.n_columns <= MOST_ON_GRID
-        return self._search_density(room, k, rng) if few else self._search_local_means(room, k, rng)
+    def _search(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> CellMeans:
+        few = context.domain.n_columns <= MOST_ON_GRID
+        return self._search_density(context, k, rng) if few else self._search_local_means(context, k, rng)
 
-    def _search_density(self, room: Room, k: int | None, rng: np.random.RandomState) -> CellMeans:
-        around = surroundings(room, self)
-        hs = rungs(room.grant, around, self.bandwidth)
-        series = release_series(room.grant, around, hs, rng, 0)
+    def _search_density(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> CellMeans:
+        around = surroundings(context, self)
+        hs = rungs(context.grant, around, self.bandwidth)
+        series = release_series(context.grant, around, hs, rng, 0)
         view, _ = choose_rung(series, hs, around, self.chance, 0, k)
         kept = kept_peaks(view, k)
         if not len(kept):
@@ -144,18 +144,18 @@ class ModeClustering(PrivateCenters):
         spread = view.series.noise * np.sqrt(np.bincount(groups, minlength=len(modes)) * cells / kernel + 1)
         return CellMeans(modes, np.where(np.isfinite(error), error, np.inf), count, spread, np.ones(len(modes), bool))
 
-    def _search_local_means(self, room: Room, k: int | None, rng: np.random.RandomState) -> CellMeans:
+    def _search_local_means(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> CellMeans:
         search = KMeans(k or 8)
         if k is None:
-            means = search._search(room, None, rng)
+            means = search._search(context, None, rng)
             self.local_modes_, self.local_groups_ = means.centres, np.arange(len(means.centres), dtype=np.float64)
             return means
-        counted = room.grant.part(COUNT_SHARE).release(Count())
+        counted = context.grant.part(COUNT_SHARE).release(Count())
         noise = float(counted.stderr.item()) * counted.law.ratio(1.0, COUNT_SHARE)
-        clear = float(counted.value.item()) / noise / k / float(effective(room.domain.half / room.scales)) ** 0.5
+        clear = float(counted.value.item()) / noise / k / float(effective(context.domain.half / context.scales)) ** 0.5
         local = k * int(np.clip(round(clear / PER_LOCAL), 1, MOST_LOCAL))
-        means = search._search(room, local, rng, FAINT_SHARES if clear < FAINT else SHARES)
-        merged = ward(means.centres / room.scales, np.maximum(means.counts, means.counts_stderr), k)
+        means = search._search(context, local, rng, FAINT_SHARES if clear < FAINT else SHARES)
+        merged = ward(means.centres / context.scales, np.maximum(means.counts, means.counts_stderr), k)
         groups = merged.argmax(axis=0)  # a local mode has a share of one cluster only
         self.local_modes_, self.local_groups_ = means.centres, groups.astype(np.float64)
         return joined(means, groups, k)

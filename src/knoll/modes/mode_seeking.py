@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from knoll.estimator import Room, declared
+from knoll.estimator import FitContext, declared
 from knoll.modes.density import best_by_cross_validation
 from knoll.modes.kernel_model import KernelModel
 from knoll.numeric.distances import nearest
@@ -140,15 +140,15 @@ class ModeSeeking(KernelModel):
     def _asks(self, n_columns: int) -> Sequence[Ask]:
         return super()._asks(n_columns) if self.release == ONCE else step_asks(self, n_columns)
 
-    def _fit(self, room: Room, rng: np.random.RandomState) -> None:
+    def _fit(self, context: FitContext, rng: np.random.RandomState) -> None:
         self.__dict__.pop("landscape_", None)
-        self.scales_ = room.scales
+        self.scales_ = context.scales
         if self.release == ONCE:
-            super()._fit(room, rng)
+            super()._fit(context, rng)
             return
-        around = surroundings(room, self)
+        around = surroundings(context, self)
         found = ascend_step_by_step(
-            room.grant, around, self.bandwidth, self.n_steps, rng, mini_batches=bool(self.mini_batches)
+            context.grant, around, self.bandwidth, self.n_steps, rng, mini_batches=bool(self.mini_batches)
         )
         pack(self, found.series, found.rungs)
         self.density_bandwidth_ = self.bandwidth_

@@ -1,7 +1,6 @@
 """The privacy kernel: relations, budgets, noise, the ledger, and the one door to the data."""
 
 from knoll.privacy.accounting import Cost, epsilon_for, mu_for
-from knoll.privacy.asked import Ask
 from knoll.privacy.budget import Budget, Shares
 from knoll.privacy.curator import Curator
 from knoll.privacy.errors import (
@@ -15,6 +14,7 @@ from knoll.privacy.errors import (
 )
 from knoll.privacy.grant import Grant
 from knoll.privacy.ledger import FileLedger, MemoryLedger, open_ledger
+from knoll.privacy.query import Ask
 from knoll.privacy.relation import Record, Relation, User
 from knoll.privacy.released import Privacy, Released
 

@@ -31,12 +31,12 @@ from contextlib import contextmanager
 import numpy as np
 
 from knoll.privacy.accounting import Cost
-from knoll.privacy.asked import Answerable, Ask, Floats, Integers, Rows, check_query, check_sensitivity
 from knoll.privacy.budget import Budget
 from knoll.privacy.errors import BudgetExceededError, PrivacyError
 from knoll.privacy.ledger import UNNAMED, Ledger, MemoryLedger, line_now
 from knoll.privacy.noise import MAX_SCALE
 from knoll.privacy.parts import Parts
+from knoll.privacy.query import Ask, Floats, Integers, QueryProtocol, Rows, check_query, check_sensitivity
 from knoll.privacy.relation import Record, Relation, Unit
 from knoll.privacy.released import Entry, Privacy, Released, compose, recheck
 from knoll.privacy.sources import NoiseSource, noise_source
@@ -152,7 +152,7 @@ class Curator:
             "exceed it; raise epsilon, or use fewer steps, clusters or columns"
         )
 
-    def release(self, query: Answerable, share: float) -> Released:
+    def release(self, query: QueryProtocol, share: float) -> Released:
         """Answer one query with a share of the budget.
 
         Parameters
@@ -190,7 +190,7 @@ class Curator:
         return Parts(self, number, share, key)
 
     @contextmanager
-    def _reserved(self, query: Answerable, share: float, source: NoiseSource, parts: int = 1) -> Iterator[Entry]:
+    def _reserved(self, query: QueryProtocol, share: float, source: NoiseSource, parts: int = 1) -> Iterator[Entry]:
         """Grant a release or refuse it, in one step; it is spent if what follows succeeds, and given back if not."""
         check_query(query)
         with self._lock:
@@ -208,7 +208,7 @@ class Curator:
                 self._pending = tuple(waiting)
                 self._entries += spent
 
-    def _sum(self, query: Answerable) -> Integers:
+    def _sum(self, query: QueryProtocol) -> Integers:
         """Return the exact total of a query."""
         try:
             return self._rows.aggregate(query)
@@ -220,19 +220,19 @@ class Curator:
         assert self._fit is not None
         self._ledger.record(self._fit, line_now(self._dataset, self._estimator, self._budget, entry))
 
-    def _noisy(self, query: Answerable, total: Integers, entry: Entry, source: NoiseSource) -> Released:
+    def _noisy(self, query: QueryProtocol, total: Integers, entry: Entry, source: NoiseSource) -> Released:
         """Draw noise and hand out the value. The spend is recorded by now."""
         law, unit = self._budget.law, np.broadcast_to(query.step / query.weights, query.shape)
         noisy = source.perturb(total * query.weights, law, entry.scale)
         spread = law.standard_deviation(entry.scale)
         return Released(np.asarray(noisy * unit), np.asarray(spread * unit), query.name, entry.share, law)
 
-    def stderr(self, query: Answerable, share: float) -> Floats:
+    def stderr(self, query: QueryProtocol, share: float) -> Floats:
         """Return the standard error that a release would have. Looks at no record and spends nothing."""
         spread = self._budget.law.standard_deviation(self._scale(query, share)[1])
         return np.asarray(spread * np.broadcast_to(query.step / query.weights, query.shape))
 
-    def _scale(self, query: Answerable, share: float) -> tuple[float, float]:
+    def _scale(self, query: QueryProtocol, share: float) -> tuple[float, float]:
         """Return a query's sensitivity, in grid units, and the noise scale that a share of the budget buys for it."""
         sensitivity = self._unit.cap * query.sensitivity(self._relation, self._budget.norm)
         check_sensitivity(query, sensitivity)
@@ -253,7 +253,7 @@ class Curator:
             assumed_public=assumed_public,
         )
 
-    def _plan(self, query: Answerable, share: float, source: NoiseSource, parts: int = 1) -> Entry:
+    def _plan(self, query: QueryProtocol, share: float, source: NoiseSource, parts: int = 1) -> Entry:
         """Calibrate a release and refuse it if it cannot be afforded or computed. Looks at no record."""
         if not 0.0 < share <= 1.0:
             raise PrivacyError(f"share={share!r} of {query.name!r} is outside (0, 1]")
@@ -266,7 +266,7 @@ class Curator:
             raise PrivacyError(self._too_small)  # more than was foreseen: the sampler's charge outgrows the reserve
         return entry
 
-    def _calibrated(self, query: Answerable, share: float, source: NoiseSource, parts: int) -> Entry:
+    def _calibrated(self, query: QueryProtocol, share: float, source: NoiseSource, parts: int) -> Entry:
         """Return the entry of a release of one query, or of one by each part; the noise is charged for every part."""
         law = self._budget.law
         sensitivity, scale = self._scale(query, share)

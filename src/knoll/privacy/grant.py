@@ -11,10 +11,10 @@ from dataclasses import fields
 from types import SimpleNamespace
 from typing import Any, Protocol
 
-from knoll.privacy.asked import Answerable, Floats
 from knoll.privacy.budget import Shares
 from knoll.privacy.errors import BudgetExceededError
 from knoll.privacy.parts import Parts
+from knoll.privacy.query import Floats, QueryProtocol
 from knoll.privacy.released import Released
 
 ROUNDING = 1e-9  # on a sum of shares: ten times 0.1 is not quite one
@@ -28,7 +28,7 @@ class Door(Protocol):
         """The norm in which the noise needs sensitivities."""
         ...
 
-    def release(self, query: Answerable, share: float) -> Released:
+    def release(self, query: QueryProtocol, share: float) -> Released:
         """Answer one query with a share of the budget."""
         ...
 
@@ -36,7 +36,7 @@ class Door(Protocol):
         """Split the records into disjoint random parts."""
         ...
 
-    def stderr(self, query: Answerable, share: float) -> Floats:
+    def stderr(self, query: QueryProtocol, share: float) -> Floats:
         """Return the standard error that a release would have."""
         ...
 
@@ -97,7 +97,7 @@ class Grant:
         """All that is left, now and later: what others give back unspent is in it too."""
         return _Rest(self._door, self.left, self)
 
-    def release(self, query: Answerable) -> Released:
+    def release(self, query: QueryProtocol) -> Released:
         """Spend all that is left on one query.
 
         Parameters
@@ -122,7 +122,7 @@ class Grant:
         self._spend(share)
         return parts
 
-    def stderr(self, query: Answerable) -> Floats:
+    def stderr(self, query: QueryProtocol) -> Floats:
         """Return the standard error that a release of all that is left would have. Looks at no record."""
         return self._door.stderr(query, self.left)
 

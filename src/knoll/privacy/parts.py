@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from knoll.privacy.asked import Answerable, Floats, Integers, check_query
 from knoll.privacy.errors import BudgetExceededError, PrivacyError
+from knoll.privacy.query import Floats, Integers, QueryProtocol, check_query
 from knoll.privacy.relation import Relation
 from knoll.privacy.released import Entry, Released
 from knoll.privacy.sources import NoiseSource, noise_source
@@ -32,7 +32,7 @@ class InPart:
     inequality.
     """
 
-    def __init__(self, query: Answerable, part: int, parts: int, key: int) -> None:
+    def __init__(self, query: QueryProtocol, part: int, parts: int, key: int) -> None:
         self._query, self._part, self._parts, self._key = query, part, parts, key
         self.name = f"{query.name}, each of {parts} disjoint parts of the records once"
         self.shape, self.weights, self.step = query.shape, query.weights, query.step
@@ -59,7 +59,7 @@ class Parts:
         self._paid: Entry | None = None
         self._lock = threading.Lock()  # for a whole release: no part answers before the first has paid
 
-    def release(self, query: Answerable) -> Released:
+    def release(self, query: QueryProtocol) -> Released:
         """Answer one query from the next part. All of them have the first one's shape, and so its cost."""
         with self._lock:
             if self._used == self._number:

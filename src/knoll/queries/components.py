@@ -122,10 +122,10 @@ class ComponentMoments(Query):
     Sensitivity. One component first, in units where |v| <= 1, with weights w, 1 and b on count, displacement and
     squares, and 7/5 b on products v_i v_j:
 
-    - bound: w^2 + |v|^2 + b^2 (sum v_i^4 + 49/25 sum_(i<j) v_i^2 v_j^2) <= w^2 + 1 + b^2 in l2^2, reached on an axis,
+    - norm: w^2 + |v|^2 + b^2 (sum v_i^4 + 49/25 sum_(i<j) v_i^2 v_j^2) <= w^2 + 1 + b^2 in l2^2, reached on an axis,
       as 49/25 < 2. In l1, w + sqrt(d) + b (1 + 7/5 (d - 1) / 2), reached on a diagonal; without products, the last
       part is b.
-    - spread within it: |u - v|^2 + b^2 |u u^T - v v^T|^2, with x = |u|, y = |v|, m = u.v, is x^2 + y^2 - 2 m +
+    - difference within it: |u - v|^2 + b^2 |u u^T - v v^T|^2, with x = |u|, y = |v|, m = u.v, is x^2 + y^2 - 2 m +
       b^2 (x^4 + y^4 - 2 m^2), concave in m. If b^2 <= 1/2 it is largest at m = -x y, where it is
       (x + y)^2 (1 + b^2 (x - y)^2), increasing in x and y: 4 at the end. Else m = -1 / (2 b^2) gives 2 + 2 b^2 +
       1 / (2 b^2), at x = y = 1; the case x y < 1 / (2 b^2) stays below. One column has m = ± x y only: the largest of
@@ -135,9 +135,9 @@ class ComponentMoments(Query):
       are whole, so nothing is added.
 
     Many components. Responsibilities r, s of two records are non-negative and sum to one. A contribution is a convex
-    combination, by r, of contributions to one component each, so its norm is at most `bound`; the norm of a difference
-    is convex in r and in s, hence largest where both are hard: two components, 2^(1/norm) bound, or the spread within
-    one.
+    combination, by r, of contributions to one component each, so its norm is at most `max_norm`; the norm of a
+    difference is convex in r and in s, hence largest where both are hard: two components, 2^(1/norm) of it, or the
+    difference within one.
 
     Parameters
     ----------
@@ -255,13 +255,13 @@ class ComponentMoments(Query):
         d = self.domain.n_columns
         return np.array([count, move * d**0.5, square * (1 + OFF / DIAGONAL * (d - 1) / 2 * (self.products == "full"))])
 
-    def bound(self, norm: int) -> float:
+    def max_norm(self, norm: int) -> float:
         """All of a record in one component, on the rim of its ellipsoid."""
         return float(np.linalg.norm(self._lengths(norm), norm))
 
-    def spread(self, norm: int) -> float:
+    def max_difference(self, norm: int) -> float:
         """Two records in different components, or the worst pair within one."""
-        apart = 2.0 ** (1 / norm) * self.bound(norm) if self.shape[0] > 1 else 0.0
+        apart = 2.0 ** (1 / norm) * self.max_norm(norm) if self.shape[0] > 1 else 0.0
         lengths = self._lengths(norm)
         if norm == 1:
             return max(apart, 2.0 * float(lengths[1:].sum()))

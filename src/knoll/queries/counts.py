@@ -9,7 +9,7 @@ from knoll.queries.query import COUNT_WEIGHT, Query, one_vote
 class Count(Query):
     """The number of records.
 
-    Sensitivity. A record adds one, or nothing if it is null: bound = 1 vote in the only place there is, spread = 0.
+    Sensitivity. A record adds one, or nothing if it is null: norm = 1 vote in the only place there is, difference = 0.
     """
 
     name = "count"
@@ -25,10 +25,10 @@ class Count(Query):
         """Count the records that hold no NaN."""
         return np.array(len(block) - np.isnan(block).any(axis=1).sum(), dtype=np.int64)
 
-    def bound(self, norm: int) -> float:
+    def max_norm(self, norm: int) -> float:
         """One vote."""
         return one_vote(norm, 1)[0]
 
-    def spread(self, norm: int) -> float:
+    def max_difference(self, norm: int) -> float:
         """Nothing: two records are counted alike."""
         return one_vote(norm, 1)[1]

@@ -25,7 +25,7 @@ So every step and limit is a finite, positive number, and no number becomes a Na
 infinite, keeps its sign, and is clipped.
 """
 
-_NARROWEST = 1e-12  # half a width, as a part of the larger bound: it spans thousands of doubles then
+_NARROWEST = 1e-12  # half a width, as a part of the larger norm: it spans thousands of doubles then
 
 
 class Domain(Protocol):

@@ -33,7 +33,7 @@ class FourierGrid(Query):
 
     Sensitivity. The squared l2 norm of a contribution is F(a) = sum_k w_k^2 prod_j (c_j^2 + s_j^2)(k_j, a_j): within
     rounding of the tables the same for all a. The l1 norm is the like sum of w_k prod_j (|c_j| + |s_j|). Both are
-    computed at every cell, and `bound` is the largest. spread, l2: |u - v|^2 = F(a) + F(b) - 2 <u, v>, and <u, v> is
+    computed at every cell, and `max_norm` is the largest. difference, l2: |u - v|^2 = F(a) + F(b) - 2 <u, v>, and <u, v> is
     at least the least value of the untruncated kernel sum_k w_k^2 prod_j scale^2 cos(k_j lag_j), at any lag, less what
     rounding each table by half a unit can take from it: with r = sqrt(2) scale + 1 per column and factors of size at
     most scale^2 + r, at most sum_k w_k^2 ((scale^2 + r)^d - scale^(2d)). l1: twice the bound, which is not tight.
@@ -96,11 +96,11 @@ class FourierGrid(Query):
             found[norm] = float(total.max()) ** (1 / norm)
         return found
 
-    def bound(self, norm: int) -> float:
+    def max_norm(self, norm: int) -> float:
         """The largest over all cells."""
         return self._norms[norm]
 
-    def spread(self, norm: int) -> float:
+    def max_difference(self, norm: int) -> float:
         """Two records where the kernel is least."""
         if norm == 1:
             return 2 * self._norms[1]
@@ -122,8 +122,8 @@ class FourierFeatures(Query):
     w_m . q is exact in doubles in any order of summation, and its cosine and sine are whole numbers from a table.
 
     Sensitivity. A record adds the count with weight w_0, and for each of M frequencies (c, s) with c^2 + s^2 <= R over
-    the table. bound: sqrt(w_0^2 + M R) in l2, w_0 + M max(|c| + |s|) in l1 (each frequency reaches it, all of them
-    together only nearly). spread: the counts cancel, so twice sqrt(M R), or twice M max(|c| + |s|); two records whose
+    the table. norm: sqrt(w_0^2 + M R) in l2, w_0 + M max(|c| + |s|) in l1 (each frequency reaches it, all of them
+    together only nearly). difference: the counts cancel, so twice sqrt(M R), or twice M max(|c| + |s|); two records whose
     phases are opposite at every frequency would reach it, which frequencies in general position do not allow: not
     tight.
 
@@ -173,11 +173,11 @@ class FourierFeatures(Query):
             total[1 + m :] += self._sin[index].sum(axis=0)
         return np.rint(total).astype(np.int64)
 
-    def bound(self, norm: int) -> float:
+    def max_norm(self, norm: int) -> float:
         """All features and the count."""
         return float(np.linalg.norm([self.weights[0], self._all(norm)], norm))
 
-    def spread(self, norm: int) -> float:
+    def max_difference(self, norm: int) -> float:
         """Opposite phases at every frequency."""
         return 2 * self._all(norm)
 

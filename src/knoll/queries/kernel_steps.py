@@ -28,7 +28,7 @@ class KernelSteps(Query):
     that would change nothing; but squared distances are rounded, and so is W, which magnifies it where many points meet
     (5 of them in one place reach 1.0002, 100 reach 1.01). So the bound holds because of the clip.
 
-    Sensitivity. bound: 1 in l2, reached beside a point; sqrt(k (1 + d)) in l1, which is not tight. spread: twice that,
+    Sensitivity. norm: 1 in l2, reached beside a point; sqrt(k (1 + d)) in l1, which is not tight. difference: twice that,
     not tight either: two records would have to lie opposite each other in the kernel's space, where they are at
     nearly right angles at most.
 
@@ -82,13 +82,13 @@ class KernelSteps(Query):
             total += clip_to_ball(np.rint(whitened), _UNIT).sum(axis=0)
         return np.rint(total).astype(np.int64)
 
-    def bound(self, norm: int) -> float:
+    def max_norm(self, norm: int) -> float:
         """Norm 1 in l2."""
         return float(_UNIT) if norm == 2 else float(_UNIT) * self.shape[0] ** 0.5
 
-    def spread(self, norm: int) -> float:
+    def max_difference(self, norm: int) -> float:
         """Opposite contributions."""
-        return 2 * self.bound(norm)
+        return 2 * self.max_norm(norm)
 
 
 def joint_covariance(points: Floats) -> Floats:

@@ -131,10 +131,10 @@ class LatticeCounts(Query):
         counts = self.lattice.histogram(block)[tuple(slice(0, end) for end in self.shape)]
         return counts.astype(np.int64)
 
-    def bound(self, norm: int) -> float:
+    def max_norm(self, norm: int) -> float:
         """One vote."""
         return one_vote(norm, math.prod(self.shape))[0]
 
-    def spread(self, norm: int) -> float:
+    def max_difference(self, norm: int) -> float:
         """A vote that moves from one cell to another."""
         return one_vote(norm, math.prod(self.shape))[1]

@@ -27,8 +27,8 @@ class CellMoments(Query):
     Sensitivity. A record adds (w, A_1 q_1, ..., A_d q_d) to one cell, q in the domain's grid: with
     reach = max norm of A q,
 
-    - bound: sqrt(w^2 + reach^2) in l2, w + reach in l1, at the domain's corner (or edge).
-    - spread: two records in different cells add both contributions, sqrt(2) bound in l2 and 2 bound in l1; two in
+    - norm: sqrt(w^2 + reach^2) in l2, w + reach in l1, at the domain's corner (or edge).
+    - difference: two records in different cells add both contributions, sqrt(2) norm in l2 and 2 norm in l1; two in
       the same cell cancel in the count and differ by at most 2 reach. The larger of the two (the second if there is
       one cell).
 
@@ -71,13 +71,13 @@ class CellMoments(Query):
         labels = self.cells.labels(block, grid if self._same_grid else None)
         return add_by_cell(labels, grid, self.cells.n_cells)
 
-    def bound(self, norm: int) -> float:
+    def max_norm(self, norm: int) -> float:
         """Count and sum together, at the farthest point of the domain."""
         return float(np.linalg.norm([self.weights[0], self._reach[norm]], norm))
 
-    def spread(self, norm: int) -> float:
+    def max_difference(self, norm: int) -> float:
         """Two records in different cells, or at opposite ends of one."""
-        apart = 2.0 ** (1 / norm) * self.bound(norm) if self.cells.n_cells > 1 else 0.0
+        apart = 2.0 ** (1 / norm) * self.max_norm(norm) if self.cells.n_cells > 1 else 0.0
         return max(apart, 2.0 * self._reach[norm])
 
 
@@ -85,8 +85,8 @@ class CellDisplacements(Query):
     """Count, and sum of displacements from the cell's own centre, clipped to a public radius.
 
     Sensitivity. A record adds (w, A v) to one cell, v an integer vector no longer than the radius r in grid
-    units (cut towards zero, so rounding adds nothing). bound: sqrt(w^2 + (A r)^2) in l2, w + A r sqrt(d) in l1.
-    spread: the larger of two cells' contributions together, and 2 A r (2 A r sqrt(d) in l1) within one cell.
+    units (cut towards zero, so rounding adds nothing). norm: sqrt(w^2 + (A r)^2) in l2, w + A r sqrt(d) in l1.
+    difference: the larger of two cells' contributions together, and 2 A r (2 A r sqrt(d) in l1) within one cell.
 
     Parameters
     ----------
@@ -123,13 +123,13 @@ class CellDisplacements(Query):
         longest = float(self.weights[1]) * self.radius
         return longest if norm == 2 else longest * (self.shape[1] - 1) ** 0.5
 
-    def bound(self, norm: int) -> float:
+    def max_norm(self, norm: int) -> float:
         """Count and displacement together."""
         return float(np.linalg.norm([self.weights[0], self._reach(norm)], norm))
 
-    def spread(self, norm: int) -> float:
+    def max_difference(self, norm: int) -> float:
         """Two records in different cells, or on opposite sides of one centre."""
-        apart = 2.0 ** (1 / norm) * self.bound(norm) if self.cells.n_cells > 1 else 0.0
+        apart = 2.0 ** (1 / norm) * self.max_norm(norm) if self.cells.n_cells > 1 else 0.0
         return max(apart, 2.0 * self._reach(norm))
 
 

@@ -5,9 +5,9 @@ public integer `weights` (which say how the noise is divided among its coordinat
 the unweighted total is worth `step` in the user's units.
 
 **A record that holds a NaN is null: it adds nothing, under every relation.** Hence replace-one must also cover a
-record that becomes null, and its sensitivity is the larger of `spread` and `bound`.
+record that becomes null, and its sensitivity is the larger of `max_difference` and `max_norm`.
 
-To add a query: subclass `Query`, prove `bound` and `spread` in the docstring, and register an example in
+To add a query: subclass `Query`, prove `max_norm` and `max_difference` in the docstring, and register an example in
 `tests/contract/registry.py`; the contract tests then search for neighbours that break the proof.
 """
 
@@ -59,21 +59,23 @@ class Query(ABC):
         """Return the exact total over a block of records, (rows, columns) -> `shape`."""
 
     @abstractmethod
-    def bound(self, norm: int) -> float:
+    def max_norm(self, norm: int) -> float:
         """Return the largest norm (1 or 2) of one record's weighted contribution."""
 
     @abstractmethod
-    def spread(self, norm: int) -> float:
+    def max_difference(self, norm: int) -> float:
         """Return the largest norm of the difference between two records' weighted contributions."""
 
     def sensitivity(self, relation: Relation, norm: int) -> float:
         """Return the largest norm of the change of the weighted total between neighbours.
 
-        add_remove, replace_special: one contribution appears or vanishes, so `bound`. replace_one: one contribution
-        turns into another or into null, so the larger of `spread` and `bound`. The factor covers rounding in
+        add_remove, replace_special: one contribution appears or vanishes, so `max_norm`. replace_one: one contribution
+        turns into another or into null, so the larger of `max_difference` and `max_norm`. The factor covers rounding in
         computing them.
         """
-        worst = max(self.spread(norm), self.bound(norm)) if relation is Relation.REPLACE_ONE else self.bound(norm)
+        worst = self.max_norm(norm)
+        if relation is Relation.REPLACE_ONE:
+            worst = max(worst, self.max_difference(norm))
         return worst * (1.0 + 2.0**-40)
 
 

@@ -84,9 +84,9 @@ class CellShapes(Query):
 
     Sensitivity, in units where |v| <= 1, with weights w, 1 and b on count, displacement and squares:
 
-    - bound: w^2 + |v|^2 + b^2 sum v^4 <= w^2 + 1 + b^2 in l2^2, reached on an axis; w + sqrt(d) + b in l1, reached
+    - norm: w^2 + |v|^2 + b^2 sum v^4 <= w^2 + 1 + b^2 in l2^2, reached on an axis; w + sqrt(d) + b in l1, reached
       on a diagonal (rounding is towards zero and adds nothing).
-    - spread: two cells, sqrt(2) bound (2 in l1). One cell, with p = u - v, q = u + v, |p|^2 + |q|^2 <= 4: the l2^2 is
+    - difference: two cells, sqrt(2) norm (2 in l1). One cell, with p = u - v, q = u + v, |p|^2 + |q|^2 <= 4: the l2^2 is
       |p|^2 + b^2 sum p^2 q^2 <= t + b^2 t (4 - t), t = |p|^2 <= 4, largest at t = 4 if 4 b^2 <= 1, else at
       t = 2 + 1 / (2 b^2). The l1 is at most sqrt(d) s + b s sqrt(4 - s^2), s = |p| <= 2; with s = 2 sin a and c = cos a
       that is 2 sin a (sqrt(d) + 2 b c), largest where 4 b c^2 + sqrt(d) c = 2 b. One column has |p| + |q| <= 2:
@@ -150,14 +150,14 @@ class CellShapes(Query):
         np.trunc(squares, out=squares)
         return add_by_cell(labels, moved, self.cells.n_cells, squares)
 
-    def bound(self, norm: int) -> float:
+    def max_norm(self, norm: int) -> float:
         """Count, displacement and squares together."""
         parts = [self._w, 1.0 if norm == 2 else self.frame.n_columns**0.5, self._b]
         return _FINE * SHAPE_UNIT * float(np.linalg.norm(parts, norm))
 
-    def spread(self, norm: int) -> float:
+    def max_difference(self, norm: int) -> float:
         """Two records in different cells, or the worst pair within one."""
-        apart = 2.0 ** (1 / norm) * self.bound(norm) if self.cells.n_cells > 1 else 0.0
+        apart = 2.0 ** (1 / norm) * self.max_norm(norm) if self.cells.n_cells > 1 else 0.0
         d, b = self.frame.n_columns, self._b
         if norm == 2:
             t = 4.0 if 4 * b**2 <= 1 else 2 + 1 / (2 * b**2)
@@ -178,8 +178,8 @@ class ScatterMatrix(Query):
     The total is the upper triangle of the sum of v v^T, off-diagonal entries weighted by 99/70, just above sqrt(2),
     so that the l2 norm of a contribution is that of the matrix, |v|^2 <= 1, within 1/19600.
 
-    Sensitivity. bound: 1 in l2, on an axis; 1 + (99/70)(d - 1)/2 in l1, on a diagonal (products are cut towards zero,
-    which adds nothing). spread, before products are cut: sqrt(2) in l2, two orthogonal records
+    Sensitivity. norm: 1 in l2, on an axis; 1 + (99/70)(d - 1)/2 in l1, on a diagonal (products are cut towards zero,
+    which adds nothing). difference, before products are cut: sqrt(2) in l2, two orthogonal records
     (|v v^T - u u^T|^2 = |v|^4 + |u|^4 - 2 (u.v)^2 <= 2). Cutting brings two products of opposite signs nearer to each
     other, and two of the same sign apart by less than one unit: less than d units more in l2, the norm of a matrix of
     ones. In l1 the spread is twice the bound, cut or not, which is not tight.
@@ -226,14 +226,14 @@ class ScatterMatrix(Query):
         full[self.pairs] = values
         return full + np.triu(full, 1).T
 
-    def bound(self, norm: int) -> float:
+    def max_norm(self, norm: int) -> float:
         """A record on an axis (l2) or on a diagonal (l1)."""
         d = self.frame.n_columns
         one = (9801 / 9800) ** 0.5 if norm == 2 else 1 + 99 / 70 * (d - 1) / 2
         return 70 * SHAPE_UNIT * one
 
-    def spread(self, norm: int) -> float:
+    def max_difference(self, norm: int) -> float:
         """Two orthogonal records, and what cutting their products adds."""
         if norm == 1:
-            return 2.0 * self.bound(1)
-        return self.bound(2) * (2.0**0.5 + self.frame.n_columns / SHAPE_UNIT)
+            return 2.0 * self.max_norm(1)
+        return self.max_norm(2) * (2.0**0.5 + self.frame.n_columns / SHAPE_UNIT)

@@ -12,8 +12,8 @@ from knoll.queries.query import COUNT_WEIGHT, Query, one_vote, require_finite
 class _Votes(Query):
     """One vote per record, in one of `choices` places.
 
-    Sensitivity. A record adds 1 in one place: bound = 1 vote in either norm. Two records vote in at most two places:
-    spread = sqrt(2) votes in l2, 2 in l1 (0 if there is one place).
+    Sensitivity. A record adds 1 in one place: norm = 1 vote in either norm. Two records vote in at most two places:
+    difference = sqrt(2) votes in l2, 2 in l1 (0 if there is one place).
     """
 
     def __init__(self, shape: tuple[int, ...]) -> None:
@@ -24,11 +24,11 @@ class _Votes(Query):
         self.touched = 1
         self.largest = COUNT_WEIGHT
 
-    def bound(self, norm: int) -> float:
+    def max_norm(self, norm: int) -> float:
         """One vote."""
         return one_vote(norm, self.choices)[0]
 
-    def spread(self, norm: int) -> float:
+    def max_difference(self, norm: int) -> float:
         """A vote that moves from one place to another."""
         return one_vote(norm, self.choices)[1]
 
@@ -96,8 +96,8 @@ class GridHistogram(_Votes):
 class ColumnHistograms(Query):
     """A histogram of every column, in one query.
 
-    Sensitivity. A record casts one vote in each of d histograms: bound = d in l1, sqrt(d) in l2; two records
-    may differ in every column: spread = 2 d in l1, sqrt(2 d) in l2.
+    Sensitivity. A record casts one vote in each of d histograms: norm = d in l1, sqrt(d) in l2; two records
+    may differ in every column: difference = 2 d in l1, sqrt(2 d) in l2.
 
     Parameters
     ----------
@@ -127,10 +127,10 @@ class ColumnHistograms(Query):
         ]
         return np.array(counts, dtype=np.int64)
 
-    def bound(self, norm: int) -> float:
+    def max_norm(self, norm: int) -> float:
         """One vote in every column."""
         return COUNT_WEIGHT * float(self.shape[0]) ** (1 / norm)
 
-    def spread(self, norm: int) -> float:
+    def max_difference(self, norm: int) -> float:
         """A vote that moves, in every column."""
         return COUNT_WEIGHT * (2.0 * self.shape[0]) ** (1 / norm) if self.shape[1] > 1 else 0.0

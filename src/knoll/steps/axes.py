@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knoll.estimator import Room
+from knoll.estimator import FitContext
 from knoll.privacy import Ask, Grant
 from knoll.queries import Frame, Projected, ScatterMatrix, longest_record
 from knoll.steps.refine import Centres
 from knoll.steps.shapes import effective, ellipsoid, unit_frame
-from knoll.steps.tree import Leaf, tree_asks
+from knoll.steps.tree import Leaves, tree_asks
 
 ROTATE_FROM, MOST_AXES = 12, 12  # rotate if the bounds have so many effective dimensions; axes kept for the search
 MOST_ROTATED = 400  # columns up to which a scatter matrix is released: it has d (d + 1) / 2 entries
@@ -42,34 +42,41 @@ class Rotation:
     variance: np.ndarray
     clear_axes: int
 
-    def frame(self, room: Room) -> Frame:
+    def frame(self, context: FitContext) -> Frame:
         """All axes, for the steps."""
-        return Frame(Projected(room.domain, self.axes, longest_record(room.domain, room.scales), room.scales))
+        return Frame(
+            Projected(context.domain, self.axes, longest_record(context.domain, context.scales), context.scales)
+        )
 
-    def search(self, room: Room) -> Frame:
+    def search(self, context: FitContext) -> Frame:
         """The axes that stand out, for the tree."""
         return Frame(
-            Projected(room.domain, self.axes[: self.clear_axes], longest_record(room.domain, room.scales), room.scales)
+            Projected(
+                context.domain,
+                self.axes[: self.clear_axes],
+                longest_record(context.domain, context.scales),
+                context.scales,
+            )
         )
 
     def along(self, points: np.ndarray) -> np.ndarray:
         """Return points in the axes that stand out."""
         return points @ self.axes[: self.clear_axes].T
 
-    def turn(self, root: Leaf) -> Leaf:
+    def turn(self, root: Leaves) -> Leaves:
         """Return the root in the new axes."""
         half = np.abs(self.axes) @ root.upper[0]
         variance = np.maximum(self.variance, max(0.05 * root.variance.mean(), 1e-300))
         mean = np.clip(self.axes @ root.mean[0], -half, half)
-        return Leaf(root.nodes, root.count, root.count_variance, mean[None], variance[None], -half[None], half[None])
+        return Leaves(root.nodes, root.count, root.count_variance, mean[None], variance[None], -half[None], half[None])
 
-    def clear(self, root: Leaf) -> Leaf:
+    def clear(self, root: Leaves) -> Leaves:
         """Return a turned root in the axes that stand out."""
         q = self.clear_axes
         columns = (root.mean[:, :q], root.variance[:, :q], root.lower[:, :q], root.upper[:, :q])
-        return Leaf(root.nodes, root.count, root.count_variance, *columns)
+        return Leaves(root.nodes, root.count, root.count_variance, *columns)
 
-    def lift(self, centres: Centres, root: Leaf) -> Centres:
+    def lift(self, centres: Centres, root: Leaves) -> Centres:
         """Give centres of the search the other axes: the mean, and the variance of everything."""
         k, q = centres.at.shape
         rest = root.variance[0, q:]
@@ -78,7 +85,7 @@ class Rotation:
         return Centres(at, np.hstack([centres.variance, np.tile(rest, (k, 1))]), centres.weight, centres.error)
 
 
-def principal_axes(grant: Grant, frame: Frame, root: Leaf) -> Rotation:
+def principal_axes(grant: Grant, frame: Frame, root: Leaves) -> Rotation:
     """Release the scatter matrix about the released mean; count the eigenvalues above the noise's spectral edge."""
     axes, radius = ellipsoid(root.variance[0])
     query = ScatterMatrix(frame, root.mean[0], axes, float(radius))

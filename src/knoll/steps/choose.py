@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans as NonprivateKMeans
 from threadpoolctl import threadpool_limits
 
 from knoll.steps.refine import synthetic_points
-from knoll.steps.tree import Leaf
+from knoll.steps.tree import Leaves
 
 GUESS = 16  # clusters to grow the tree for, while their number is not known
 MOST = 24
@@ -29,17 +29,17 @@ class Choice:
     confidence: float
 
 
-def choose_k(leaves: Leaf, unseen: np.ndarray, rng: np.random.RandomState) -> Choice:
+def choose_k(leaves: Leaves, hedge: np.ndarray, rng: np.random.RandomState) -> Choice:
     """Return the number of clusters that released leaves suggest."""
-    best = _best_k(leaves, unseen, rng)
+    best = _best_k(leaves, hedge, rng)
     sd = np.sqrt(leaves.count_variance)
     redrawn = (replace(leaves, count=leaves.count + sd * rng.standard_normal(len(sd))) for _ in range(REDRAWS))
-    agree = sum(_best_k(again, unseen, rng) == best for again in redrawn)
+    agree = sum(_best_k(again, hedge, rng) == best for again in redrawn)
     return Choice(best, (1 + agree) / (1 + REDRAWS))
 
 
-def _best_k(leaves: Leaf, unseen: np.ndarray, rng: np.random.RandomState) -> int:
-    points, weights = synthetic_points(leaves, unseen, rng)
+def _best_k(leaves: Leaves, hedge: np.ndarray, rng: np.random.RandomState) -> int:
+    points, weights = synthetic_points(leaves, hedge, rng)
     points, weights = points[weights > 0], weights[weights > 0]
     if len(points) > POINTS:
         picked = rng.choice(len(points), POINTS, p=weights / weights.sum())

@@ -14,8 +14,8 @@ SPLIT_NOISE = 8.0
 
 
 @dataclass(frozen=True)
-class Leaves:
-    """Leaves of a grown tree, each with its last released count and that count's standard error."""
+class CountedLeaves:
+    """CountedLeaves of a grown tree, each with its last released count and that count's standard error."""
 
     nodes: list[int]
     counts: np.ndarray
@@ -28,7 +28,9 @@ def grow_ask(levels: int, share: float) -> Ask:
     return Ask(1, 2**levels, levels, share=share / levels, bound=bound)
 
 
-def grow(grant: Grant, tree: SplitTree, levels: int, split: Callable[[int, int], tuple[int, int]]) -> Leaves:
+def grow_by_counts(
+    grant: Grant, tree: SplitTree, levels: int, split: Callable[[int, int], tuple[int, int]]
+) -> CountedLeaves:
     """Split large nodes level by level and release the counts of the children.
 
     Parameters
@@ -57,4 +59,4 @@ def grow(grant: Grant, tree: SplitTree, levels: int, split: Callable[[int, int],
     if not leaves:
         leaves = [max(done + growing, key=lambda leaf: leaf[1], default=(0, 0.0))]
     tree.open([node for node, _ in leaves])
-    return Leaves([node for node, _ in leaves], np.array([max(count, 0.0) for _, count in leaves]), noise)
+    return CountedLeaves([node for node, _ in leaves], np.array([max(count, 0.0) for _, count in leaves]), noise)

@@ -108,7 +108,7 @@ def step_asks(estimator: Any, n_columns: int) -> list[Ask]:
     afford = min(affordable_features(estimator.epsilon, cap_of(estimator)) / steps, MOST_VALUES)
     values = max(2 * (1 + n_columns), int(afford))
     kernel = KernelSteps(Box((-1.0,) * n_columns, (1.0,) * n_columns), np.zeros((1, n_columns)), np.ones(n_columns))
-    bound = kernel.bound(2) * values**0.5, kernel.bound(2)
+    bound = kernel.max_norm(2) * values**0.5, kernel.max_norm(2)
     rest = (1 - COUNT_SHARE) * (1 - SCALE_SHARE) / (1 if estimator.mini_batches else steps)
     counted, bought = Ask.like(Count(), share=COUNT_SHARE), series_asks(estimator, n_columns, 0)[0]
     return [counted, bought.within(1 - COUNT_SHARE), Ask(values, values, steps, share=rest, bound=bound)]

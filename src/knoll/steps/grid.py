@@ -16,7 +16,7 @@ from scipy.special import softmax
 from sklearn.cluster import KMeans as NonprivateKMeans
 from threadpoolctl import threadpool_limits
 
-from knoll.estimator import Room
+from knoll.estimator import FitContext
 from knoll.numeric.mixture import Mixture
 from knoll.privacy import Ask
 from knoll.queries import Ball, Count, GridHistogram
@@ -35,14 +35,14 @@ def grid_asks(n_columns: int) -> list[Ask]:
     return [Ask.like(Count(), share=COUNT_PART), Ask(1, MOST_BINS**n_columns)]
 
 
-def release_grid_mixture(room: Room, k: int, rng: np.random.RandomState, floor: np.ndarray) -> Subclusters:
+def release_grid_mixture(context: FitContext, k: int, rng: np.random.RandomState, floor: np.ndarray) -> Subclusters:
     """Release a grid of counts with all that is left of the budget and fit a mixture of k components to it."""
-    box = room.domain.cube if isinstance(room.domain, Ball) else room.domain
+    box = context.domain.cube if isinstance(context.domain, Ball) else context.domain
     d = box.n_columns
-    total = float(room.grant.part(COUNT_PART).release(Count()).value)
-    noise = float(room.grant.stderr(GridHistogram(box, (2,) * d)).max())
+    total = float(context.grant.part(COUNT_PART).release(Count()).value)
+    noise = float(context.grant.stderr(GridHistogram(box, (2,) * d)).max())
     bins = int(np.clip(round(max(total, 1.0) / noise) ** (1 / d), FEWEST_BINS, MOST_BINS))
-    counts = room.grant.release(GridHistogram(box, (bins,) * d)).value
+    counts = context.grant.release(GridHistogram(box, (bins,) * d)).value
     step = 2 * box.half / bins
     points, weights = _standing_out(counts, noise)
     points = np.array(box.lower) + (points + 0.5) * step

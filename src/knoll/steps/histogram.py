@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knoll.estimator import Room
+from knoll.estimator import FitContext
 from knoll.numeric.binned import LONG, Fits, NoisyCounts, Prior, bin_moments, fit_binned
 from knoll.privacy import Ask, Released
 from knoll.queries import ColumnHistograms, Frame, longest_record
@@ -50,15 +50,15 @@ def histogram_asks() -> list[Ask]:
     return [ROOT.plan(1, 1, share=ROOT_SHARE), Ask(1, MOST + 2)]
 
 
-def release_histogram(room: Room, k: int | None) -> Histogram:
+def release_histogram(context: FitContext, k: int | None) -> Histogram:
     """Spend the budget on a histogram where the records are."""
-    frame, first = Frame(room.domain), room.grant.part(ROOT_SHARE)
+    frame, first = Frame(context.domain), context.grant.part(ROOT_SHARE)
     spread = ROOT.noise(first, frame)
-    root = release_root(first, frame, longest_record(room.domain))
-    middle = float(room.domain.centre[0] + root.mean[0, 0])
+    root = release_root(first, frame, longest_record(context.domain))
+    middle = float(context.domain.centre[0] + root.mean[0, 0])
     lower, upper = (
-        float(room.domain.centre[0] - room.domain.half[0]),
-        float(room.domain.centre[0] + room.domain.half[0]),
+        float(context.domain.centre[0] - context.domain.half[0]),
+        float(context.domain.centre[0] + context.domain.half[0]),
     )
     half, noise = float(frame.half[0]), spread / float(root.count[0])
     unsure = 2 * noise / ROOT.squares * half**2  # rather too wide than too narrow
@@ -71,7 +71,7 @@ def release_histogram(room: Room, k: int | None) -> Histogram:
         edges = edges[np.concatenate([[True], np.diff(edges) > 1e-9 * (upper - lower)])]
     else:
         edges = np.linspace(lower, upper, bins + 1)
-    released: Released = room.grant.release(ColumnHistograms(edges[None, 1:-1]))
+    released: Released = context.grant.release(ColumnHistograms(edges[None, 1:-1]))
     return Histogram(edges, released.value[0].copy(), float(released.stderr.flat[0]))
 
 

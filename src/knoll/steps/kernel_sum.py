@@ -227,10 +227,10 @@ def orthogonal_directions(m: int, d: int, rng: np.random.RandomState) -> np.ndar
     return np.vstack(blocks)[:m] * lengths[:, None]
 
 
-def surroundings(room: Any, estimator: Any) -> Surroundings:
-    """Collect what a release needs to know from an estimator's room and parameters."""
-    domain = room.domain
+def surroundings(context: Any, estimator: Any) -> Surroundings:
+    """Collect what a release needs to know from the context of a fit and its parameters."""
+    domain = context.domain
     if isinstance(domain, Ball) and domain.n_columns <= MOST_ON_GRID:
         domain = domain.cube
     most = affordable_features(estimator.epsilon, cap_of(estimator))
-    return Surroundings(domain, room.scales, estimator.delta == 0, most)
+    return Surroundings(domain, context.scales, estimator.delta == 0, most)

@@ -107,7 +107,7 @@ def moments_ask(n_columns: int, k: int, covariance_type: str, *, soft: bool, tim
     for norm in (1, 2):
         w, b = noise_weights(n_columns, radius, products, norm)
         probe = ComponentMoments(one, soft=soft, products=products, count_weight=w, square_weight=b, bits=COARSE[1])
-        bound.append(probe.bound(norm))
+        bound.append(probe.max_norm(norm))
     size = k * probe.shape[1]
     return Ask(size if soft else probe.touched, size, times, share=share / times, bound=(bound[0], bound[1]))
 

@@ -12,7 +12,7 @@ from knoll.privacy import Ask, Grant
 from knoll.queries import Frame, Nearest
 from knoll.steps.means import CellMeans
 from knoll.steps.shapes import Asking, Shapes, effective, ellipsoid
-from knoll.steps.tree import HALF_MEAN, HALF_VARIANCE, Leaf
+from knoll.steps.tree import HALF_MEAN, HALF_VARIANCE, Leaves
 
 STEP = Asking("shapes of clusters", count=0.5, squares=0.3, bias=1e-3)
 STEP_GROWTH = 1.2  # later steps get more budget
@@ -40,7 +40,7 @@ class Centres:
     error: np.ndarray
 
 
-def synthetic_points(leaves: Leaf, unseen: np.ndarray, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
+def synthetic_points(leaves: Leaves, hedge: np.ndarray, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
     """Return weighted points: Gaussian samples of the leaves, and points where records may be that no leaf shows.
 
     These weigh together what a leaf must exceed to be kept: records too few to be seen may be anywhere.
@@ -54,12 +54,12 @@ def synthetic_points(leaves: Leaf, unseen: np.ndarray, rng: np.random.RandomStat
     points = np.clip(kept.mean + np.sqrt(kept.variance) * (normal - normal.mean(axis=0)), kept.lower, kept.upper)
     mass = KEEP_NOISE * np.median(sd)
     weights = np.concatenate(
-        [np.tile(np.maximum(kept.count, 1e-3) / times, times), np.full(len(unseen), mass / len(unseen))]
+        [np.tile(np.maximum(kept.count, 1e-3) / times, times), np.full(len(hedge), mass / len(hedge))]
     )
-    return np.vstack([points.reshape(times * m, d), unseen]), weights
+    return np.vstack([points.reshape(times * m, d), hedge]), weights
 
 
-def star(root: Leaf, k: int, rng: np.random.RandomState) -> np.ndarray:
+def hedge_points(root: Leaves, k: int, rng: np.random.RandomState) -> np.ndarray:
     """Return points from wall to wall of the bounds, along the columns through the mean of everything."""
     n = max(4 * k, 64)
     width = root.upper[0] - root.lower[0]
@@ -71,12 +71,12 @@ def star(root: Leaf, k: int, rng: np.random.RandomState) -> np.ndarray:
 
 @threadpool_limits.wrap(limits=1)
 def solve(
-    points: np.ndarray, weights: np.ndarray, k: int, rng: np.random.RandomState, spare: int = 0, unseen: int = 0
+    points: np.ndarray, weights: np.ndarray, k: int, rng: np.random.RandomState, spare: int = 0, hedge: int = 0
 ) -> Centres:
-    """Run weighted k-means on released points, the last of them `unseen`; add spare centres where they gain most."""
+    """Run weighted k-means on released points, the last of them `hedge`; add spare centres where they gain most."""
     fitted = breathe(points, weights, k, rng)
     if spare:
-        seen = np.where(np.arange(len(points)) < len(points) - unseen, weights, 0.0)
+        seen = np.where(np.arange(len(points)) < len(points) - hedge, weights, 0.0)
         start = with_more(points, seen, fitted, spare, rng)
         fitted = lloyd(points, weights, start, SPARE_STEPS)
     return with_variances(fitted.cluster_centers_, points, weights, fitted.labels_)
@@ -238,7 +238,7 @@ def swap(centres: Centres, visible: np.ndarray, last: np.ndarray) -> bool:
     return swapped
 
 
-def affordable_steps(grant: Grant, frame: Frame, root: Leaf, k: int) -> int:
+def affordable_steps(grant: Grant, frame: Frame, root: Leaves, k: int) -> int:
     """Lloyd steps that the noise of a whole grant allows: few for small clusters in many dimensions."""
     resolution = (
         root.count[0] * (STEP.count**2 + 1 + STEP.squares**2) ** 0.5 / STEP.noise(grant.worth(grant.share), frame) / k

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import softmax
 
-from knoll.estimator import Room
+from knoll.estimator import FitContext
 from knoll.numeric.mixture import Mixture, onto_simplex
 from knoll.privacy import Ask, Grant, Shares
 from knoll.queries import Frame, longest_record
 from knoll.steps.axes import principal_axes, rotated_tree_asks, rotates
 from knoll.steps.choose import GUESS, Choice, choose_k
 from knoll.steps.moments import Form, restricted
-from knoll.steps.refine import solve, star, synthetic_points
-from knoll.steps.tree import Leaf, grow, release_root
+from knoll.steps.refine import hedge_points, solve, synthetic_points
+from knoll.steps.tree import Leaves, grow_tree, release_root
 
 FINER = 3  # leaves are grown as for this many times the components
 STEPS, WIDE = 60, 64  # steps on the leaves; one will do in more columns than can be told apart
@@ -49,36 +49,36 @@ def start_asks(n_columns: int, k: int | None) -> list[Ask]:
     return rotated_tree_asks(n_columns, FINER * (k or GUESS), (s.root, s.axes, s.tails, s.tree))
 
 
-def start_from_tree(room: Room, grant: Grant, k: int | None, rng: np.random.RandomState, form: Form) -> Start:
+def start_from_tree(context: FitContext, grant: Grant, k: int | None, rng: np.random.RandomState, form: Form) -> Start:
     """Release a tree of shapes with a grant and fit a mixture to its leaves."""
     shares = StartShares()
-    frame, grants = Frame(room.domain, room.scales), grant.split(shares)
-    root = release_root(grants.root, frame, longest_record(room.domain, room.scales))
+    frame, grants = Frame(context.domain, context.scales), grant.split(shares)
+    root = release_root(grants.root, frame, longest_record(context.domain, context.scales))
     turned = rotates(frame)
     rotation, levels = (
         None,
         grants.tree if turned else grant.worth((StartShares().tree + StartShares().axes) * grant.share),
     )
-    unseen = star(root, k or GUESS, rng)
+    hedge = hedge_points(root, k or GUESS, rng)
     if turned:
         rotation = principal_axes(grants.axes, frame, root)
-        frame, root, unseen = rotation.frame(room), rotation.turn(root), rotation.along(unseen)
-    search, seed = (frame, root) if rotation is None else (rotation.search(room), rotation.clear(root))
-    leaves = grow(grants.tails, levels, search, seed, FINER * (k or GUESS))
-    choice = choose_k(leaves, unseen, rng) if k is None else Choice(k, 1.0)
-    weights, means, covariances = fit_leaves(leaves, seed, unseen, choice.k, rng)
+        frame, root, hedge = rotation.frame(context), rotation.turn(root), rotation.along(hedge)
+    search, seed = (frame, root) if rotation is None else (rotation.search(context), rotation.clear(root))
+    leaves = grow_tree(grants.tails, levels, search, seed, FINER * (k or GUESS))
+    choice = choose_k(leaves, hedge, rng) if k is None else Choice(k, 1.0)
+    weights, means, covariances = fit_leaves(leaves, seed, hedge, choice.k, rng)
     if rotation is None:
-        means, turn = frame.outside(means), np.diag(room.scales)
+        means, turn = frame.outside(means), np.diag(context.scales)
     else:
         means, covariances = _lift(means, covariances, root)
-        turn = rotation.axes * room.scales
-        means = room.domain.centre + means @ turn
+        turn = rotation.axes * context.scales
+        means = context.domain.centre + means @ turn
     covariances = turn.T @ covariances @ turn
-    mixture = Mixture.nearest(weights, room.domain.clip(means), covariances, form.floor)
+    mixture = Mixture.nearest(weights, context.domain.clip(means), covariances, form.floor)
     return Start(restricted(mixture, form), float(root.count[0]), choice.confidence)
 
 
-def _lift(means: np.ndarray, covariances: np.ndarray, root: Leaf) -> tuple[np.ndarray, np.ndarray]:
+def _lift(means: np.ndarray, covariances: np.ndarray, root: Leaves) -> tuple[np.ndarray, np.ndarray]:
     """Give components of the search the other axes: mean and variance of everything."""
     k, q = means.shape
     d = root.mean.shape[1]
@@ -88,10 +88,10 @@ def _lift(means: np.ndarray, covariances: np.ndarray, root: Leaf) -> tuple[np.nd
 
 
 def fit_leaves(
-    leaves: Leaf, root: Leaf, unseen: np.ndarray, k: int, rng: np.random.RandomState
+    leaves: Leaves, root: Leaves, hedge: np.ndarray, k: int, rng: np.random.RandomState
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return weights, means and covariances of a mixture fitted to leaves, each a Gaussian of its own."""
-    centres = solve(*synthetic_points(leaves, unseen, rng), k, rng)
+    centres = solve(*synthetic_points(leaves, hedge, rng), k, rng)
     mass = np.where(leaves.count > np.sqrt(leaves.count_variance), leaves.count, 0.0)
     mass[leaves.count.argmax()] = max(float(leaves.count.max()), 1.0)
     d = leaves.mean.shape[1]
@@ -111,7 +111,7 @@ def fit_leaves(
     return weights, means, covariances
 
 
-def _badness(leaves: Leaf, means: np.ndarray, covariances: np.ndarray) -> np.ndarray:
+def _badness(leaves: Leaves, means: np.ndarray, covariances: np.ndarray) -> np.ndarray:
     """Return minus twice the expected log density of each component over each leaf, (leaves, components)."""
     out = np.empty((len(leaves.count), len(means)))
     for i, (mean, covariance) in enumerate(zip(means, covariances, strict=True)):
@@ -122,7 +122,7 @@ def _badness(leaves: Leaf, means: np.ndarray, covariances: np.ndarray) -> np.nda
     return out
 
 
-def _scatter(leaves: Leaf, mean: np.ndarray, share: np.ndarray) -> np.ndarray:
+def _scatter(leaves: Leaves, mean: np.ndarray, share: np.ndarray) -> np.ndarray:
     """Return a component's scatter matrix: of the leaves about its mean, and of records in the leaves."""
     away = leaves.mean - mean
     return (away * share[:, None]).T @ away + np.diag(share @ leaves.variance)

@@ -1,7 +1,7 @@
 """A tree of released shapes: where the records are, how many, and how spread out, cell by cell.
 
 root:   count, mean and variance of everything, from the public bounds
-tails:  a core, and a cell for every side of every column with room far from the mean (rare outlying groups)
+tails:  a core, and a cell for every side of every column with context far from the mean (rare outlying groups)
 levels: halve the cells that are large and wide at the mean of their widest column;
         release the shapes of all cells, old ones too, and fuse them with what is known
 """
@@ -26,7 +26,7 @@ HALF_MEAN, HALF_VARIANCE = 0.8, 0.36  # of one half of a Gaussian
 
 
 @dataclass(frozen=True)
-class Leaf:
+class Leaves:
     """Cells of a tree: nodes, counts and their noise variances, means, variances per column, boxes."""
 
     nodes: np.ndarray
@@ -37,17 +37,17 @@ class Leaf:
     lower: np.ndarray
     upper: np.ndarray
 
-    def take(self, which: np.ndarray) -> "Leaf":
+    def take(self, which: np.ndarray) -> "Leaves":
         """Return some of the cells."""
-        return Leaf(*(getattr(self, name)[which] for name in self.__dataclass_fields__))
+        return Leaves(*(getattr(self, name)[which] for name in self.__dataclass_fields__))
 
-    def join(self, *others: "Leaf") -> "Leaf":
+    def join(self, *others: "Leaves") -> "Leaves":
         """Return these cells and others."""
         parts = (self, *others)
-        return Leaf(*(np.concatenate([getattr(part, name) for part in parts]) for name in self.__dataclass_fields__))
+        return Leaves(*(np.concatenate([getattr(part, name) for part in parts]) for name in self.__dataclass_fields__))
 
 
-def release_root(grant: Grant, frame: Frame, reach: float) -> Leaf:
+def release_root(grant: Grant, frame: Frame, reach: float) -> Leaves:
     """Release count, mean and variances of all records.
 
     The mean is shrunk towards the middle by empirical Bayes, the variances towards a common fraction of the bounds'
@@ -67,10 +67,10 @@ def release_root(grant: Grant, frame: Frame, reach: float) -> Leaf:
     variance = np.clip(seen.variance(guess, 1.0, np.array([[n]]))[0], 1e-2 * guess, half**2)
     mean = np.clip(prior / (prior + noise) * moved, -half, half)
     count_variance = np.array([seen.count_sd**2])
-    return Leaf(np.array([0]), np.array([n]), count_variance, mean[None], variance[None], -half[None], half[None])
+    return Leaves(np.array([0]), np.array([n]), count_variance, mean[None], variance[None], -half[None], half[None])
 
 
-def grow(tails: Grant, levels: Grant, frame: Frame, root: Leaf, k: int) -> Leaf:
+def grow_tree(tails: Grant, levels: Grant, frame: Frame, root: Leaves, k: int) -> Leaves:
     """Return the leaves of a tree grown from a root, with grants for the tails and for the levels."""
     tree = SplitTree(frame.domain)
     cells = first_cells(tree, frame, root)
@@ -108,13 +108,13 @@ def tree_asks(n_columns: int, k: int, shares: tuple[float, float, float]) -> lis
     ]
 
 
-def first_cells(tree: SplitTree, frame: Frame, root: Leaf) -> Leaf:
+def first_cells(tree: SplitTree, frame: Frame, root: Leaves) -> Leaves:
     """Return a core and its tails, cut off one after the other."""
     mean, sd, lower, upper = root.mean[0], np.sqrt(root.variance[0]), root.lower[0], root.upper[0]
     core, tails = root, []
-    for side, room in ((-1, mean - lower), (1, upper - mean)):
-        start = np.maximum(room / 2, TAIL * sd)
-        for j in np.flatnonzero(start < 0.8 * room):
+    for side, context in ((-1, mean - lower), (1, upper - mean)):
+        start = np.maximum(context / 2, TAIL * sd)
+        for j in np.flatnonzero(start < 0.8 * context):
             cut = mean[j] + side * start[j]
             children = tree.split(int(core.nodes[0]), int(j), float(cut / frame.steps[j]))
             inner, outer = ("upper", "lower") if side > 0 else ("lower", "upper")
@@ -125,21 +125,21 @@ def first_cells(tree: SplitTree, frame: Frame, root: Leaf) -> Leaf:
     return core.join(*tails) if tails else core
 
 
-def _tail(root: Leaf, j: int, cut: float, side: str, node: int) -> Leaf:
+def _tail(root: Leaves, j: int, cut: float, side: str, node: int) -> Leaves:
     """Return the cell beyond a cut, of which nothing is known yet."""
     tail = _with(replace(root, nodes=np.array([node]), count=np.ones(1), count_variance=np.full(1, 1e12)), side, j, cut)
     low, high = tail.lower[0, j], tail.upper[0, j]
     return _with(_with(tail, "mean", j, (low + high) / 2), "variance", j, (high - low) ** 2 / 12)
 
 
-def _with(cell: Leaf, name: str, j: int, value: float) -> Leaf:
+def _with(cell: Leaves, name: str, j: int, value: float) -> Leaves:
     """Return a copy of one cell with one entry changed."""
     changed = getattr(cell, name).copy()
     changed[0, j] = value
     return replace(cell, **{name: changed})
 
 
-def halve(tree: SplitTree, frame: Frame, parents: Leaf) -> tuple[Leaf, Leaf]:
+def halve(tree: SplitTree, frame: Frame, parents: Leaves) -> tuple[Leaves, Leaves]:
     """Split cells at the mean of their widest column; predict the halves as those of a Gaussian."""
     row, axis = np.arange(len(parents.nodes)), parents.variance.argmax(axis=1)
     at, s = parents.mean[row, axis], np.sqrt(parents.variance[row, axis])
@@ -160,7 +160,7 @@ def halve(tree: SplitTree, frame: Frame, parents: Leaf) -> tuple[Leaf, Leaf]:
     return halves[0], halves[1]
 
 
-def observe(grant: Grant, tree: SplitTree, frame: Frame, cells: Leaf, parents: Leaf | None) -> Leaf:
+def observe(grant: Grant, tree: SplitTree, frame: Frame, cells: Leaves, parents: Leaves | None) -> Leaves:
     """Release the shapes of all cells and fuse them with what is known; the last cells are halves of `parents`."""
     tree.open(cells.nodes.tolist())
     m, p = len(cells.nodes), 0 if parents is None else len(parents.nodes)
@@ -180,7 +180,7 @@ def observe(grant: Grant, tree: SplitTree, frame: Frame, cells: Leaf, parents: L
     return replace(cells, count=count, count_variance=count_variance, mean=mean, variance=variance)
 
 
-def fuse_counts(seen: Shapes, cells: Leaf, parents: Leaf | None) -> tuple[np.ndarray, np.ndarray]:
+def fuse_counts(seen: Shapes, cells: Leaves, parents: Leaves | None) -> tuple[np.ndarray, np.ndarray]:
     """Return counts and variances: old cells averaged by precision, halves made to add up to their parents."""
     m, p = len(cells.nodes), 0 if parents is None else len(parents.nodes)
     s2 = seen.count_sd**2

@@ -20,7 +20,7 @@ Floats = npt.NDArray[np.float64]
 _DEPTH = 2  # of objects of ours within a query that are looked into: its cells, their domain
 
 
-class Answerable(Protocol):
+class QueryProtocol(Protocol):
     """A query whose total an engine can sum, and whose noise can be calibrated."""
 
     name: str
@@ -47,7 +47,7 @@ class Rows(Protocol):
         """A number that the rows cannot exceed."""
         ...
 
-    def aggregate(self, query: Answerable) -> Integers:
+    def aggregate(self, query: QueryProtocol) -> Integers:
         """Return the exact integer total of a query."""
         ...
 
@@ -80,7 +80,7 @@ class Ask:
     @classmethod
     def like(cls, query: Any, cells: int = 1, times: int = 1, *, share: float) -> "Ask":
         """Return what asking a query with so many times its cells asks."""
-        bound = float(query.bound(1)), float(query.bound(2))
+        bound = float(query.max_norm(1)), float(query.max_norm(2))
         return cls(query.touched, cells * math.prod(query.shape), times, share=share, bound=bound)
 
     def within(self, share: float) -> "Ask":
@@ -88,7 +88,7 @@ class Ask:
         return replace(self, share=self.share * share)
 
 
-def check_query(query: Answerable) -> None:
+def check_query(query: QueryProtocol) -> None:
     """Refuse a query that no total or noise can be computed for. Looks at no record."""
     shape, size = query.shape, math.prod(query.shape)
     weights, step = np.asarray(query.weights), np.asarray(query.step)
@@ -111,14 +111,14 @@ def check_query(query: Answerable) -> None:
         )
 
 
-def check_sensitivity(query: Answerable, sensitivity: float) -> float:
+def check_sensitivity(query: QueryProtocol, sensitivity: float) -> float:
     """Return a query's sensitivity, or refuse one that is not a positive, finite number."""
     if not (isinstance(sensitivity, float | int) and 0.0 < sensitivity < math.inf):
         raise PrivacyError(f"{query.name!r} cannot be asked: its sensitivity is not a positive, finite number")
     return float(sensitivity)
 
 
-def bounded_total(query: Answerable, rows: Floats) -> Integers:
+def bounded_total(query: QueryProtocol, rows: Floats) -> Integers:
     """Return the total over a block, or refuse one beyond what its rows can add.
 
     Each row adds at most `largest` to a weighted entry, whatever it holds. The comparison is exact: integers, divided

@@ -93,7 +93,7 @@ def test_steps_are_left_out_when_centres_rest():
     X = np.random.default_rng(0).uniform(size=(200_000, 2))
     best = KMeans(4, n_init=5, random_state=0).fit(X).inertia_
     model = knoll.KMeans(4, epsilon=8.0, bounds=(0, 1), random_state=0).fit(X)
-    steps = [release for release in model.privacy_.releases if release.query == "shapes of clusters"]
+    steps = [release for release in model.privacy_.releases if release.query == "count, mean and variance of clusters"]
     assert 1 < len(steps) < 5
     assert steps[-1].share > 0.5
     assert 7.9 < model.privacy_.spent_epsilon <= 8.0

@@ -21,7 +21,9 @@ MOST_ROWS = 50  # of a table
 
 Data = Annotated[Path, typer.Argument(help="Parquet, CSV or Arrow file, or a folder of them.")]
 Epsilon = Annotated[float, typer.Option(help="Privacy budget of this fit; smaller is more private.")]
-Delta = Annotated[float, typer.Option(help="Chance term of the guarantee; 0 for pure differential privacy.")]
+Delta = Annotated[
+    float, typer.Option(help="Chance that the guarantee fails, far below 1 / records; 0 for pure differential privacy.")
+]
 Relation = Annotated[str, typer.Option(help="add_remove, replace_special or replace_one.")]
 
 

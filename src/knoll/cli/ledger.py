@@ -46,7 +46,7 @@ def ledger_show(
         for line in lines:
             when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(line.time))
             e = line.entry
-            scale = f"{e.law} {e.scale / e.sensitivity:.4g} x sensitivity"
+            scale = f"{e.law} {e.scale / e.sensitivity:.4g} x one record's effect"
             detail.add_row(when, line.estimator, e.query, f"{e.share:.3g}", scale, e.relation, e.unit)
         console.print(detail)
 

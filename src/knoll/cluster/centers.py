@@ -19,7 +19,7 @@ from knoll.steps.moments import Form
 CENTERS = """cluster_centers_ : array of shape (n_clusters, n_features)
         Released centres.
     centers_stderr_ : array of shape (n_clusters, n_features)
-        Standard error of their privacy noise, as the last release tells it; infinite for a cluster that drowned in it.
+        Standard error of their privacy noise, as the last release tells it; infinite where the noise hides all.
     cluster_sizes_ : array of shape (n_clusters,)
         Released sizes, not below zero.
     cluster_sizes_stderr_ : array of shape (n_clusters,)

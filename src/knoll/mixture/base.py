@@ -23,7 +23,7 @@ MIXTURE = """weights_ : array of shape (n_components,)
     covariances_ : array of shape (n_components, n_features, n_features)
         Released covariances, positive definite, whatever `covariance_type`.
     weights_stderr_, means_stderr_, covariances_stderr_ : arrays
-        Standard errors that privacy noise gives them, as the releases tell them; infinite for what drowned in it.
+        Standard errors that privacy noise gives them, as the releases tell them; infinite for what the noise hides.
     shrinkage_ : array of shape (n_components,)
         How far privacy noise made covariances be drawn to their diagonals: 0 not at all, 1 all the way.
     n_components_ : int

@@ -158,7 +158,7 @@ def _draw_weights(axes: Axes, model: Any) -> None:
     axes.set_xlabel("weight")
     drawn = model.shrinkage_[order]
     if (drawn > 0.05).any():
-        note = f"Weights (noise drew correlations to zero by up to {drawn.max():.0%})"
+        note = f"Weights (correlations shrunk, because of noise, by up to {drawn.max():.0%})"
         axes.set_title(note, loc="left", fontsize=9.5)
     else:
         axes.set_title("Weights", loc="left", fontsize=11)

@@ -121,7 +121,9 @@ class Privacy:
             ratios = sorted({f"{entry.scale / entry.sensitivity:.4g}" for entry in entries}, key=float)
             noise = ratios[0] if len(ratios) == 1 else f"{ratios[0]} to {ratios[-1]}"
             share = math.fsum(entry.share for entry in entries)
-            rows.append((name + times, f"{values:,}", f"{share:.1%}", f"{entries[0].law}, {noise} x sensitivity"))
+            rows.append(
+                (name + times, f"{values:,}", f"{share:.1%}", f"{entries[0].law}, {noise} x one record's effect")
+            )
         return rows
 
     def __str__(self) -> str:

@@ -33,10 +33,10 @@ class FourierGrid(Query):
 
     Sensitivity. The squared l2 norm of a contribution is F(a) = sum_k w_k^2 prod_j (c_j^2 + s_j^2)(k_j, a_j): within
     rounding of the tables the same for all a. The l1 norm is the like sum of w_k prod_j (|c_j| + |s_j|). Both are
-    computed at every cell, and `max_norm` is the largest. difference, l2: |u - v|^2 = F(a) + F(b) - 2 <u, v>, and <u, v> is
-    at least the least value of the untruncated kernel sum_k w_k^2 prod_j scale^2 cos(k_j lag_j), at any lag, less what
-    rounding each table by half a unit can take from it: with r = sqrt(2) scale + 1 per column and factors of size at
-    most scale^2 + r, at most sum_k w_k^2 ((scale^2 + r)^d - scale^(2d)). l1: twice the bound, which is not tight.
+    computed at every cell, and `max_norm` is the largest. Difference, l2: |u - v|^2 = F(a) + F(b) - 2 <u, v>, and <u,
+    v> is at least the least value of the untruncated kernel sum_k w_k^2 prod_j scale^2 cos(k_j lag_j), at any lag, less
+    what rounding each table by half a unit can take from it: with r = sqrt(2) scale + 1 per column and factors of size
+    at most scale^2 + r, at most sum_k w_k^2 ((scale^2 + r)^d - scale^(2d)). l1: twice the bound, which is not tight.
 
     Parameters
     ----------
@@ -123,8 +123,8 @@ class FourierFeatures(Query):
 
     Sensitivity. A record adds the count with weight w_0, and for each of M frequencies (c, s) with c^2 + s^2 <= R over
     the table. norm: sqrt(w_0^2 + M R) in l2, w_0 + M max(|c| + |s|) in l1 (each frequency reaches it, all of them
-    together only nearly). difference: the counts cancel, so twice sqrt(M R), or twice M max(|c| + |s|); two records whose
-    phases are opposite at every frequency would reach it, which frequencies in general position do not allow: not
+    together only nearly). Difference: the counts cancel, so twice sqrt(M R), or twice M max(|c| + |s|); two records
+    whose phases are opposite at every frequency would reach it, which frequencies in general position do not allow: not
     tight.
 
     Parameters

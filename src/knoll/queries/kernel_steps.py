@@ -28,8 +28,8 @@ class KernelSteps(Query):
     that would change nothing; but squared distances are rounded, and so is W, which magnifies it where many points meet
     (5 of them in one place reach 1.0002, 100 reach 1.01). So the bound holds because of the clip.
 
-    Sensitivity. norm: 1 in l2, reached beside a point; sqrt(k (1 + d)) in l1, which is not tight. difference: twice that,
-    not tight either: two records would have to lie opposite each other in the kernel's space, where they are at
+    Sensitivity. norm: 1 in l2, reached beside a point; sqrt(k (1 + d)) in l1, which is not tight. Difference: twice
+    that, not tight either: two records would have to lie opposite each other in the kernel's space, where they are at
     nearly right angles at most.
 
     Parameters

@@ -86,8 +86,8 @@ class CellShapes(Query):
 
     - norm: w^2 + |v|^2 + b^2 sum v^4 <= w^2 + 1 + b^2 in l2^2, reached on an axis; w + sqrt(d) + b in l1, reached
       on a diagonal (rounding is towards zero and adds nothing).
-    - difference: two cells, sqrt(2) norm (2 in l1). One cell, with p = u - v, q = u + v, |p|^2 + |q|^2 <= 4: the l2^2 is
-      |p|^2 + b^2 sum p^2 q^2 <= t + b^2 t (4 - t), t = |p|^2 <= 4, largest at t = 4 if 4 b^2 <= 1, else at
+    - difference: two cells, sqrt(2) norm (2 in l1). One cell, with p = u - v, q = u + v, |p|^2 + |q|^2 <= 4: the l2^2
+      is |p|^2 + b^2 sum p^2 q^2 <= t + b^2 t (4 - t), t = |p|^2 <= 4, largest at t = 4 if 4 b^2 <= 1, else at
       t = 2 + 1 / (2 b^2). The l1 is at most sqrt(d) s + b s sqrt(4 - s^2), s = |p| <= 2; with s = 2 sin a and c = cos a
       that is 2 sin a (sqrt(d) + 2 b c), largest where 4 b c^2 + sqrt(d) c = 2 b. One column has |p| + |q| <= 2:
       s + b s (2 - s), largest at s = 2 if 2 b <= 1, else at s = 1 + 1 / (2 b).

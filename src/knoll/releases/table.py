@@ -65,14 +65,19 @@ def levels(finer: int = 1) -> Number:
 def tree(finer: int = 1) -> tuple[Ask, ...]:
     """The tree of `KMeans`, or a finer one."""
     return (
-        Ask(CellShapes, called="shape of everything", what="of everything"),
+        Ask(CellShapes, called="count, mean and variance of all records", what="of everything"),
         Ask(ScatterMatrix, when=WIDE),
-        Ask(CellShapes, levels(finer), called="shapes of tree cells", what="of tails and levels of a tree"),
+        Ask(
+            CellShapes,
+            levels(finer),
+            called="count, mean and variance of tree cells",
+            what="of tails and levels of a tree",
+        ),
     )
 
 
-STEPS = Ask(CellShapes, times(1, 10), called="shapes of clusters", what="of clusters")
-CELLS = Ask(CellShapes, times(3), called="shapes of cells", what="of cells")
+STEPS = Ask(CellShapes, times(1, 10), called="count, mean and variance of clusters", what="of clusters")
+CELLS = Ask(CellShapes, times(3), called="count, mean and variance of cells", what="of cells")
 HARD = Ask(ComponentMoments, called="hard component moments", what="(hard)")
 
 

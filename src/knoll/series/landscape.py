@@ -79,7 +79,7 @@ def mesh_axes(around: Surroundings, bandwidth: np.ndarray) -> list[np.ndarray]:
 
 
 def significance(series: Series, peaks: Peaks, volume: float) -> np.ndarray:
-    """Height over the pass, or for a peak without one over an even spread, in standard errors."""
+    """Height above the saddle, or for a peak without one over an even spread, in standard errors."""
     d = len(series.bandwidth)
     kernel = kernel_volume(series.bandwidth)
     flat = 2.0 ** (-d / 2)

@@ -18,7 +18,7 @@ from knoll.queries import Ball, Box, Frame, Nearest
 from knoll.steps.moments import Belief, Form, ask, learn, moments_ask, restricted, walk
 from knoll.steps.shapes import Asking, ellipsoid
 
-SHAPES = Asking("shapes of cells", count=0.5, squares=0.5, bias=0.0)
+SHAPES = Asking("count, mean and variance of cells", count=0.5, squares=0.5, bias=0.0)
 SHAPES_SHARES = (0.1, 0.1, 0.15)
 TRUST = 1.0  # prior standard deviation of a cell's variance, in units of what was known of it before
 STEPS = 4  # of expectation-maximisation

@@ -14,7 +14,7 @@ from knoll.steps.means import CellMeans
 from knoll.steps.shapes import Asking, Shapes, effective, ellipsoid
 from knoll.steps.tree import HALF_MEAN, HALF_VARIANCE, Leaves
 
-STEP = Asking("shapes of clusters", count=0.5, squares=0.3, bias=1e-3)
+STEP = Asking("count, mean and variance of clusters", count=0.5, squares=0.3, bias=1e-3)
 STEP_GROWTH = 1.2  # later steps get more budget
 POINTS = 8000
 KEEP_NOISE = 2.0  # leaves below this many standard errors are left out of the synthetic points

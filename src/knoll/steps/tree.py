@@ -15,8 +15,8 @@ from knoll.privacy import Ask, Grant
 from knoll.queries import Frame, SplitTree
 from knoll.steps.shapes import Asking, Shapes, ellipsoid
 
-ROOT = Asking("shape of everything", count=1.0, squares=0.7, bias=0.0)
-TREE = Asking("shapes of tree cells", count=1.0, squares=0.5, bias=1e-2)
+ROOT = Asking("count, mean and variance of all records", count=1.0, squares=0.7, bias=0.0)
+TREE = Asking("count, mean and variance of tree cells", count=1.0, squares=0.5, bias=1e-2)
 LEVEL_GROWTH = 1.3  # later levels get more budget
 MORE_LEVELS = 5  # at most this many levels more than log2(k)
 SPLIT_NOISE = 6.0  # split a cell only if its count is this many standard errors of the next level's counts

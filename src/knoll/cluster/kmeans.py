@@ -20,21 +20,19 @@ import numpy as np
 from knoll.cluster.centers import PrivateCenters
 from knoll.estimator import FitContext, declared
 from knoll.privacy import Ask, Shares
-from knoll.queries import Frame, longest_record
 from knoll.steps import choose
-from knoll.steps.axes import principal_axes, rotated_tree_asks, rotates
+from knoll.steps.axes import rotated_tree_asks
 from knoll.steps.choose import GUESS, Choice, choose_k
 from knoll.steps.means import CellMeans
 from knoll.steps.refine import (
     affordable_steps,
-    hedge_points,
     refine,
     solve,
     spare_centres,
     step_asks,
     synthetic_points,
 )
-from knoll.steps.tree import grow_tree, release_root
+from knoll.steps.search import search_tree
 
 
 @dataclass(frozen=True)
@@ -93,30 +91,23 @@ class KMeans(PrivateCenters):
     def _search(
         self, context: FitContext, k: int | None, rng: np.random.RandomState, shares: KMeansShares = SHARES
     ) -> CellMeans:
-        frame, grants = Frame(context.domain, context.scales), context.grant.split(shares)
-        root = release_root(grants.root, frame, longest_record(context.domain, context.scales))
-        hedge, rotation = hedge_points(root, k or GUESS, rng), None
-        if rotates(frame):
-            rotation = principal_axes(grants.axes, frame, root)
-            frame, root, hedge = rotation.frame(context), rotation.turn(root), rotation.along(hedge)
-
-        search, seed = (frame, root) if rotation is None else (rotation.search(context), rotation.clear(root))
-        leaves = grow_tree(grants.tails, grants.tree, search, seed, k or GUESS)
-        choice = choose_k(leaves, hedge, rng) if k is None else Choice(k, 1.0)
+        found = search_tree(context, context.grant.split(shares), k or GUESS, rng)
+        frame, root, rotation, hedge = found.frame, found.root, found.rotation, found.hedge
+        choice = choose_k(found.leaves, hedge, rng) if k is None else Choice(k, 1.0)
         k = choice.k
         self.n_clusters_confidence_ = choice.confidence
         steps = affordable_steps(context.grant, frame, root, k)
-        spare = spare_centres(k, steps, len(leaves.count) / search.n_columns)
-        centres = solve(*synthetic_points(leaves, hedge, rng), k, rng, spare, len(hedge))
+        spare = spare_centres(k, steps, len(found.leaves.count) / found.seed.mean.shape[1])
+        centres = solve(*synthetic_points(found.leaves, hedge, rng), k, rng, spare, len(hedge))
         if rotation is not None:
             centres = rotation.lift(centres, root)
-        found = refine(context.grant.rest, steps, frame, centres, k, (root.lower[0], root.upper[0]))
+        refined = refine(context.grant.rest, steps, frame, centres, k, (root.lower[0], root.upper[0]))
         if rotation is None:
-            at = frame.outside(found.centres)
-            stderr = found.stderr * context.scales
+            at = frame.outside(refined.centres)
+            stderr = refined.stderr * context.scales
         else:
-            at = context.domain.centre + found.centres @ rotation.axes * context.scales
+            at = context.domain.centre + refined.centres @ rotation.axes * context.scales
             with np.errstate(invalid="ignore"):
-                stderr = np.sqrt(np.square(found.stderr) @ np.square(rotation.axes)) * context.scales
-            stderr[~found.seen] = np.inf
-        return CellMeans(context.domain.clip(at), stderr, found.counts, found.counts_stderr, found.seen)
+                stderr = np.sqrt(np.square(refined.stderr) @ np.square(rotation.axes)) * context.scales
+            stderr[~refined.seen] = np.inf
+        return CellMeans(context.domain.clip(at), stderr, refined.counts, refined.counts_stderr, refined.seen)

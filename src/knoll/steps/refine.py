@@ -1,7 +1,7 @@
 """From a tree's leaves to centres, and Lloyd steps that know their own noise."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -103,6 +103,36 @@ def with_variances(at: np.ndarray, points: np.ndarray, weights: np.ndarray, labe
     return Centres(at, variance, weight, np.zeros(k))
 
 
+@dataclass(frozen=True)
+class Refined:
+    """Where the refinement stands after a step: its centres, and what the step showed of them."""
+
+    centres: Centres
+    count: np.ndarray
+    doubt: np.ndarray
+    boost: float = 1.0
+    moved: np.ndarray | None = None
+    spread: np.ndarray | None = None
+    gain: np.ndarray | None = None
+    seen: Shapes | None = None
+    resting: bool = False
+
+    @classmethod
+    def start(cls, centres: Centres) -> "Refined":
+        """Return centres of which nothing is known but their weight."""
+        return cls(centres, centres.weight, np.full(len(centres.weight), UNKNOWN))
+
+    def means(self) -> CellMeans:
+        """Return the centres with the errors of the last step."""
+        assert self.seen is not None
+        assert self.spread is not None
+        assert self.gain is not None
+        visible = self.seen.count > 2 * self.seen.count_sd
+        error = np.sqrt(self.spread) * np.maximum(self.boost * self.gain, 1.0)
+        sizes = np.full(len(visible), self.seen.count_sd)
+        return CellMeans(self.centres.at, np.where(visible[:, None], error, np.inf), self.seen.count, sizes, visible)
+
+
 def refine(
     grant: Grant,
     steps: int,
@@ -116,44 +146,57 @@ def refine(
     Spare centres are merged half-way, when the steps have shown which pairs share a cluster. Steps are left out when
     centres rest; the last one gets what they would have cost.
     """
-    mult, last, (lower, upper) = 1.0, None, walls
-    count, doubt = centres.weight, np.full(len(centres.weight), UNKNOWN)
-    floor = 1e-12 * np.maximum(upper - lower, 1e-300) ** 2
-    step, half, left = 0, (steps - 1) // 2, grant.left
+    now, step, half, left = Refined.start(centres), 0, (steps - 1) // 2, grant.left
     while step < steps:
         share = left / float((STEP_GROWTH ** np.arange(steps - step)).sum())
         left -= share
-        part = grant.worth(share)
-        noise = STEP.noise(part, frame)
-        axes, radii = ellipsoid(np.maximum(centres.variance, floor), centres.weight, noise, STEP.bias)
-        far = np.maximum(upper - centres.at, centres.at - lower)
-        radii = np.minimum(radii, np.linalg.norm(axes * np.maximum(far, 1e-300), axis=1))
-        cells = Nearest(frame.outside(centres.at), frame.domain, frame.scales)
-        seen = STEP.ask(part, cells, frame, centres.at, axes, radii)
-        count, doubt = averaged(count, doubt, seen)
-        weight = expected(count, doubt, k)
-        n = np.maximum(seen.count, seen.count_sd)[:, None]
-        moved, spread = seen.sums / n, (seen.sums_sd / n) ** 2
-        mult = boost(mult, moved, last, spread, n) if last is not None else 1.0
-        gain = gains(moved, spread, seen.count > 2 * seen.count_sd)
-        at = np.clip(centres.at + mult * gain * moved, lower, upper)
-        prior = seen.rescaled(np.maximum(centres.variance, floor), 0.5, n)
-        variance = np.maximum(seen.variance(prior, 0.5, n), 0.1 * prior)
-        centres, last = Centres(at, variance, weight, (gain * spread).sum(axis=1)), moved
-        resting = float(weight @ (moved**2 + spread).sum(axis=1)) < REST * float(weight @ variance.sum(axis=1))
-        if step == half and len(at) > k:
-            centres = fused(centres, k)
-            last, resting = None, False
-            count, doubt = centres.weight, np.full(k, UNKNOWN)
+        now = lloyd_step(now, grant.worth(share), frame, k, walls)
+        spare = len(now.centres.at) > k
+        if step == half and spare:
+            now = without_spares(now, k)
         elif step < steps - 2:
-            swapped = swap(centres, seen.count > 5 * seen.count_sd, last)
-            doubt = np.where((last == 0).all(axis=1), UNKNOWN, doubt)
-            resting &= not swapped
-        ahead = half if len(at) > k and step < half else steps - 1
-        step = max(step + 1, ahead) if resting else step + 1
-    visible = seen.count > 2 * seen.count_sd
-    stderr = np.where(visible[:, None], np.sqrt(spread) * np.maximum(mult * gain, 1.0), np.inf)
-    return CellMeans(centres.at, stderr, seen.count, np.full(len(seen.count), seen.count_sd), visible)
+            now = with_swaps(now)
+        ahead = half if spare and step < half else steps - 1
+        step = max(step + 1, ahead) if now.resting else step + 1
+    return now.means()
+
+
+def lloyd_step(now: Refined, grant: Grant, frame: Frame, k: int, walls: tuple[np.ndarray, np.ndarray]) -> Refined:
+    """Release the displacements of all cells from their centres, and move the centres as far as noise allows."""
+    centres, (lower, upper) = now.centres, walls
+    floor = 1e-12 * np.maximum(upper - lower, 1e-300) ** 2
+    axes, radii = ellipsoid(np.maximum(centres.variance, floor), centres.weight, STEP.noise(grant, frame), STEP.bias)
+    far = np.maximum(upper - centres.at, centres.at - lower)
+    radii = np.minimum(radii, np.linalg.norm(axes * np.maximum(far, 1e-300), axis=1))
+    cells = Nearest(frame.outside(centres.at), frame.domain, frame.scales)
+    seen = STEP.ask(grant, cells, frame, centres.at, axes, radii)
+    count, doubt = averaged(now.count, now.doubt, seen)
+    weight = expected(count, doubt, k)
+    n = np.maximum(seen.count, seen.count_sd)[:, None]
+    moved, spread = seen.sums / n, (seen.sums_sd / n) ** 2
+    mult = boost(now.boost, moved, now.moved, spread, n) if now.moved is not None else 1.0
+    gain = gains(moved, spread, seen.count > 2 * seen.count_sd)
+    at = np.clip(centres.at + mult * gain * moved, lower, upper)
+    prior = seen.rescaled(np.maximum(centres.variance, floor), 0.5, n)
+    variance = np.maximum(seen.variance(prior, 0.5, n), 0.1 * prior)
+    resting = float(weight @ (moved**2 + spread).sum(axis=1)) < REST * float(weight @ variance.sum(axis=1))
+    centres = Centres(at, variance, weight, (gain * spread).sum(axis=1))
+    return Refined(centres, count, doubt, mult, moved, spread, gain, seen, resting)
+
+
+def without_spares(now: Refined, k: int) -> Refined:
+    """Merge the pairs of centres that share a cluster; nothing is known of the others' last moves then."""
+    centres = fused(now.centres, k)
+    return replace(now, centres=centres, count=centres.weight, doubt=np.full(k, UNKNOWN), moved=None, resting=False)
+
+
+def with_swaps(now: Refined) -> Refined:
+    """Move centres of cells that seem empty to where they gain most."""
+    assert now.seen is not None
+    assert now.moved is not None
+    swapped = swap(now.centres, now.seen.count > 5 * now.seen.count_sd, now.moved)
+    doubt = np.where((now.moved == 0).all(axis=1), UNKNOWN, now.doubt)
+    return replace(now, doubt=doubt, resting=now.resting and not swapped)
 
 
 def step_asks(n_columns: int, k: int, share: float) -> list[Ask]:

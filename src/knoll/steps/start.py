@@ -12,12 +12,12 @@ from scipy.special import softmax
 from knoll.estimator import FitContext
 from knoll.numeric.mixture import Mixture, onto_simplex
 from knoll.privacy import Ask, Grant, Shares
-from knoll.queries import Frame, longest_record
-from knoll.steps.axes import principal_axes, rotated_tree_asks, rotates
+from knoll.steps.axes import rotated_tree_asks
 from knoll.steps.choose import GUESS, Choice, choose_k
 from knoll.steps.moments import Form, restricted
-from knoll.steps.refine import hedge_points, solve, synthetic_points
-from knoll.steps.tree import Leaves, grow_tree, release_root
+from knoll.steps.refine import solve, synthetic_points
+from knoll.steps.search import search_tree
+from knoll.steps.tree import Leaves
 
 FINER = 3  # leaves are grown as for this many times the components
 STEPS, WIDE = 60, 64  # steps on the leaves; one will do in more columns than can be told apart
@@ -52,21 +52,11 @@ def start_asks(n_columns: int, k: int | None) -> list[Ask]:
 def start_from_tree(context: FitContext, grant: Grant, k: int | None, rng: np.random.RandomState, form: Form) -> Start:
     """Release a tree of shapes with a grant and fit a mixture to its leaves."""
     shares = StartShares()
-    frame, grants = Frame(context.domain, context.scales), grant.split(shares)
-    root = release_root(grants.root, frame, longest_record(context.domain, context.scales))
-    turned = rotates(frame)
-    rotation, levels = (
-        None,
-        grants.tree if turned else grant.worth((StartShares().tree + StartShares().axes) * grant.share),
-    )
-    hedge = hedge_points(root, k or GUESS, rng)
-    if turned:
-        rotation = principal_axes(grants.axes, frame, root)
-        frame, root, hedge = rotation.frame(context), rotation.turn(root), rotation.along(hedge)
-    search, seed = (frame, root) if rotation is None else (rotation.search(context), rotation.clear(root))
-    leaves = grow_tree(grants.tails, levels, search, seed, FINER * (k or GUESS))
-    choice = choose_k(leaves, hedge, rng) if k is None else Choice(k, 1.0)
-    weights, means, covariances = fit_leaves(leaves, seed, hedge, choice.k, rng)
+    undivided = grant.worth((shares.tree + shares.axes) * grant.share)
+    found = search_tree(context, grant.split(shares), k or GUESS, rng, finer=FINER, without_axes=undivided)
+    frame, root, rotation = found.frame, found.root, found.rotation
+    choice = choose_k(found.leaves, found.hedge, rng) if k is None else Choice(k, 1.0)
+    weights, means, covariances = fit_leaves(found.leaves, found.seed, found.hedge, choice.k, rng)
     if rotation is None:
         means, turn = frame.outside(means), np.diag(context.scales)
     else:

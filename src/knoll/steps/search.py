@@ -1,0 +1,84 @@
+"""One search by tree, for clusters and for mixtures: where the records are, as leaves with released shapes.
+
+root    release count, mean and variance of all records
+hedge   a few points with little weight, where records may lie that no release shows
+axes    if the bounds are many-dimensional: release the scatter matrix, rotate to its axes, search the clear ones
+tree    release count, mean and variance of cells, level by level, halving large wide ones
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from knoll.estimator import FitContext
+from knoll.privacy import Grant
+from knoll.queries import Frame, longest_record
+from knoll.steps.axes import Rotation, principal_axes, rotates
+from knoll.steps.refine import hedge_points
+from knoll.steps.tree import Leaves, grow_tree, release_root
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What a search found.
+
+    Attributes
+    ----------
+    frame : Frame
+        Coordinates of `root`: the columns', or all axes if there is a rotation.
+    root : Leaves
+        All records as one cell.
+    rotation : Rotation or None
+        Released axes.
+    seed, leaves : Leaves
+        The root and the leaves in the axes that were searched.
+    hedge : array of shape (n_points, n_searched)
+        Points of the hedge in the same axes.
+    """
+
+    frame: Frame
+    root: Leaves
+    rotation: Rotation | None
+    seed: Leaves
+    leaves: Leaves
+    hedge: np.ndarray
+
+
+def search_tree(
+    context: FitContext,
+    grants: Any,
+    k: int,
+    rng: np.random.RandomState,
+    *,
+    finer: int = 1,
+    without_axes: Grant | None = None,
+) -> Searched:
+    """Search with grants for root, axes, tails and tree.
+
+    Parameters
+    ----------
+    context : FitContext
+        Domain and metric.
+    grants : object
+        With the grants `root`, `axes`, `tails` and `tree`.
+    k : int
+        Number of clusters that the hedge is made for.
+    rng : RandomState
+        Public randomness.
+    finer : int
+        The tree is grown as for this many times k.
+    without_axes : Grant, optional
+        For the tree if no axes are released; by default that of the tree.
+    """
+    frame = Frame(context.domain, context.scales)
+    root = release_root(grants.root, frame, longest_record(context.domain, context.scales))
+    hedge = hedge_points(root, k, rng)
+    if not rotates(frame):
+        levels = grants.tree if without_axes is None else without_axes
+        return Searched(frame, root, None, root, grow_tree(grants.tails, levels, frame, root, finer * k), hedge)
+    rotation = principal_axes(grants.axes, frame, root)
+    turned = rotation.turn(root)
+    seed = rotation.clear(turned)
+    leaves = grow_tree(grants.tails, grants.tree, rotation.search(context), seed, finer * k)
+    return Searched(rotation.frame(context), turned, rotation, seed, leaves, rotation.along(hedge))

@@ -4,7 +4,7 @@ An estimator is handed a grant, a public domain and scales; never a row.
 """
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -120,8 +120,8 @@ class PrivateFit:
             open_curator(draft, X, response=response) as context,
             progress.shown(type(self).__name__, enabled=self.verbose),
         ):
-            draft._fit(context, rng)
-            vars(draft).update(bounds_=context.domain, privacy_=context.statement())
+            found = draft._fit(context, rng)
+            vars(draft).update(found, bounds_=context.domain, privacy_=context.statement())
         self.__dict__ = draft.__dict__
         return self
 
@@ -136,8 +136,11 @@ class PrivateFit:
         """
         return ()
 
-    def _fit(self, context: "FitContext", rng: np.random.RandomState) -> None:
-        """Ask through the door, and publish what follows from the answers."""
+    def _fit(self, context: "FitContext", rng: np.random.RandomState) -> Mapping[str, Any]:
+        """Ask through the door; return the fitted attributes that follow from the answers, by name.
+
+        A method sets nothing itself: `_fit_to` publishes, after the cost is stated.
+        """
         raise NotImplementedError
 
 

@@ -1,6 +1,7 @@
 """What every clusterer with centres shares: what it publishes, and what a fitted model can do."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,6 +28,14 @@ CENTERS = """cluster_centers_ : array of shape (n_clusters, n_features)
     n_clusters_ : int
         The number of clusters.
     """
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """What a clusterer found: means of its cells, and further fitted attributes by name."""
+
+    means: CellMeans
+    more: Mapping[str, Any] = field(default_factory=dict)
 
 
 class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -56,14 +65,20 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
         """Return what a search for k centres releases at most, from public facts alone."""
         return ()
 
-    def _fit(self, context: FitContext, rng: np.random.RandomState) -> None:
-        means = self._search(context, self._n_clusters(), rng)
-        self.n_clusters_ = len(means.centres)
-        self.cluster_centers_, self.centers_stderr_ = means.centres, means.stderr
-        self.cluster_sizes_, self.cluster_sizes_stderr_ = np.maximum(means.counts, 0.0), means.counts_stderr
-        self.scales_ = context.scales
+    def _fit(self, context: FitContext, rng: np.random.RandomState) -> dict[str, Any]:
+        found = self._search(context, self._n_clusters(), rng)
+        means = found.means
+        return {
+            "n_clusters_": len(means.centres),
+            "cluster_centers_": means.centres,
+            "centers_stderr_": means.stderr,
+            "cluster_sizes_": np.maximum(means.counts, 0.0),
+            "cluster_sizes_stderr_": means.counts_stderr,
+            "scales_": context.scales,
+            **found.more,
+        }
 
-    def _search(self, context: FitContext, k: Any, rng: np.random.RandomState) -> CellMeans:
+    def _search(self, context: FitContext, k: Any, rng: np.random.RandomState) -> Clusters:
         """Find k centres through the door."""
         raise NotImplementedError
 

@@ -14,7 +14,7 @@ from dataclasses import KW_ONLY
 
 import numpy as np
 
-from knoll.cluster.centers import PrivateCenters
+from knoll.cluster.centers import Clusters, PrivateCenters
 from knoll.estimator import FitContext, declared
 from knoll.numeric.weighted import weighted_kmeans
 from knoll.parameters import check_count, check_preset
@@ -22,7 +22,7 @@ from knoll.privacy import Ask
 from knoll.queries import Box, CellMoments, Nearest, Projected, SplitTree, random_projection
 from knoll.queries.query import UNIT
 from knoll.steps.count_tree import grow_ask, grow_by_counts
-from knoll.steps.means import CellMeans, cell_means, means_ask
+from knoll.steps.means import cell_means, means_ask
 
 PAPER_DIMENSIONS, PAPER_DEPTH = 8, 24
 COUNTS_SHARE = 0.5
@@ -86,7 +86,7 @@ class Cubes(PrivateCenters):
         depth = PAPER_DEPTH if self.preset == "paper" else self.max_depth
         return [grow_ask(depth, COUNTS_SHARE), means_ask(n_columns, k, share=1 - COUNTS_SHARE)]
 
-    def _search(self, context: FitContext, k: int, rng: np.random.RandomState) -> CellMeans:
+    def _search(self, context: FitContext, k: int, rng: np.random.RandomState) -> Clusters:
         domain, scales = context.domain, context.scales
         paper = self.preset == "paper"
         depth = PAPER_DEPTH if paper else self.max_depth
@@ -113,4 +113,4 @@ class Cubes(PrivateCenters):
         cells = Nearest(centres * unit, low, scales if low is domain else None)
         moments = context.grant.release(CellMoments(cells, domain, scales))
         otherwise = np.tile(domain.centre, (k, 1)) if isinstance(low, Projected) else centres * unit
-        return cell_means(moments, domain.centre, domain, otherwise=otherwise)
+        return Clusters(cell_means(moments, domain.centre, domain, otherwise=otherwise))

@@ -15,7 +15,7 @@ from dataclasses import KW_ONLY
 
 import numpy as np
 
-from knoll.cluster.centers import PrivateCenters
+from knoll.cluster.centers import Clusters, PrivateCenters
 from knoll.estimator import FitContext, declared
 from knoll.numeric.packing import packed_starts
 from knoll.parameters import check_count, check_preset
@@ -89,7 +89,7 @@ class FastLloyd(PrivateCenters):
         steps = PAPER_STEPS if self.preset == "paper" else self.n_steps
         return [means_ask(n_columns, k, steps, share=1 / steps)]
 
-    def _search(self, context: FitContext, k: int, rng: np.random.RandomState) -> CellMeans:
+    def _search(self, context: FitContext, k: int, rng: np.random.RandomState) -> Clusters:
         domain, scales = context.domain, context.scales
         n_steps, clip, restart = (
             (PAPER_STEPS, PAPER_CLIP, False) if self.preset == "paper" else (self.n_steps, self.clip, self.restart)
@@ -100,4 +100,4 @@ class FastLloyd(PrivateCenters):
             centres = restart_unseen(means, domain, scales, rng) if restart else means.centres
             moments = step.release(CellDisplacements(Nearest(centres, domain, scales), radius))
             means = cell_means(moments, centres, domain, otherwise=centres, farthest=radius * scales)
-        return means
+        return Clusters(means)

@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from knoll.cluster.centers import PrivateCenters
+from knoll.cluster.centers import Clusters, PrivateCenters
 from knoll.estimator import FitContext, declared
 from knoll.privacy import Ask, Shares
 from knoll.steps import choose
@@ -90,12 +90,11 @@ class KMeans(PrivateCenters):
 
     def _search(
         self, context: FitContext, k: int | None, rng: np.random.RandomState, shares: KMeansShares = SHARES
-    ) -> CellMeans:
+    ) -> Clusters:
         found = search_tree(context, context.grant.split(shares), k or GUESS, rng)
         frame, root, rotation, hedge = found.frame, found.root, found.rotation, found.hedge
         choice = choose_k(found.leaves, hedge, rng) if k is None else Choice(k, 1.0)
         k = choice.k
-        self.n_clusters_confidence_ = choice.confidence
         steps = affordable_steps(context.grant, frame, root, k)
         spare = spare_centres(k, steps, len(found.leaves.count) / found.seed.mean.shape[1])
         centres = solve(*synthetic_points(found.leaves, hedge, rng), k, rng, spare, len(hedge))
@@ -110,4 +109,5 @@ class KMeans(PrivateCenters):
             with np.errstate(invalid="ignore"):
                 stderr = np.sqrt(np.square(refined.stderr) @ np.square(rotation.axes)) * context.scales
             stderr[~refined.seen] = np.inf
-        return CellMeans(context.domain.clip(at), stderr, refined.counts, refined.counts_stderr, refined.seen)
+        means = CellMeans(context.domain.clip(at), stderr, refined.counts, refined.counts_stderr, refined.seen)
+        return Clusters(means, {"n_clusters_confidence_": choice.confidence})

@@ -14,7 +14,7 @@ from dataclasses import KW_ONLY
 
 import numpy as np
 
-from knoll.cluster.centers import PrivateCenters
+from knoll.cluster.centers import Clusters, PrivateCenters
 from knoll.estimator import FitContext, declared
 from knoll.numeric.packing import packed_starts
 from knoll.parameters import check_count, check_preset
@@ -84,7 +84,7 @@ class Lloyd(PrivateCenters):
         steps = PAPER_STEPS if self.preset == "paper" else self.n_steps
         return [means_ask(n_columns, k, steps, share=1 / steps)]
 
-    def _search(self, context: FitContext, k: int, rng: np.random.RandomState) -> CellMeans:
+    def _search(self, context: FitContext, k: int, rng: np.random.RandomState) -> Clusters:
         domain, scales, paper = context.domain, context.scales, self.preset == "paper"
         n_steps, restart = (PAPER_STEPS, False) if paper else (self.n_steps, self.restart)
         means = CellMeans.unseen(packed_starts(domain, k, scales, rng))
@@ -93,4 +93,4 @@ class Lloyd(PrivateCenters):
             cells = Nearest(centres, domain, scales)
             moments = step.release(CellMoments(cells, domain, domain.half if paper else scales))
             means = cell_means(moments, domain.centre, domain, otherwise=centres)
-        return means
+        return Clusters(means)

@@ -14,7 +14,7 @@ from dataclasses import KW_ONLY
 
 import numpy as np
 
-from knoll.cluster.centers import PrivateCenters
+from knoll.cluster.centers import Clusters, PrivateCenters
 from knoll.estimator import FitContext, declared
 from knoll.numeric.weighted import weighted_kmeans
 from knoll.parameters import check_count, check_preset
@@ -80,7 +80,7 @@ class LSHTree(PrivateCenters):
         depth = PAPER_DEPTH if self.preset == "paper" else self.max_depth
         return [grow_ask(depth, COUNTS_SHARE), means_ask(n_columns, 2**depth, share=1 - COUNTS_SHARE)]
 
-    def _search(self, context: FitContext, k: int, rng: np.random.RandomState) -> CellMeans:
+    def _search(self, context: FitContext, k: int, rng: np.random.RandomState) -> Clusters:
         domain, scales = context.domain, context.scales
         depth = PAPER_DEPTH if self.preset == "paper" else self.max_depth
         hashes = random_hyperplanes(domain, depth, rng, scales)
@@ -93,7 +93,7 @@ class LSHTree(PrivateCenters):
         moments = context.grant.release(CellMoments(tree, domain, scales))
         middle = np.tile(domain.centre, (tree.n_cells, 1))
         leaves = cell_means(moments, domain.centre, domain, otherwise=middle)
-        return merge_cells(leaves, k, scales, rng)
+        return Clusters(merge_cells(leaves, k, scales, rng))
 
 
 def merge_cells(leaves: CellMeans, k: int, scales: np.ndarray, rng: np.random.RandomState) -> CellMeans:

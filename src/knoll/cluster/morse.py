@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from knoll.cluster.centers import PrivateCenters
+from knoll.cluster.centers import Clusters, PrivateCenters
 from knoll.cluster.kmeans import KMeans
 from knoll.estimator import FitContext, PrivateFit, declared
 from knoll.mixture.base import PrivateMixture
@@ -153,25 +153,24 @@ class MorseClustering(PrivateCenters):
         base = KMeans() if self.base is None else clone(self.base)
         return base.set_params(epsilon=self.epsilon, delta=self.delta)  # public schedules may depend on them
 
-    def _search(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> CellMeans:
+    def _search(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> Clusters:
         floor = (FLOOR * context.domain.half) ** 2
         cells = self._subclusters(context, default_subclusters(k, context.domain.n_columns), rng, floor)
         found = landscape(cells.mixture)
         with threadpool_limits(1, user_api="blas"):
             again = [cells.redrawn(floor, rng) for _ in range(REDRAWS)]
             redrawn = [found.redrawn(copy) for copy in again]
-        self.n_clusters_confidence_ = 1.0
         if k is not None and self.cut == "overlap":
             errors = cells.counts_stderr / cells.counts.sum()
             clusters = found.of_leaves(clusters_of(cells.mixture, found.tree, k, errors))
             copies = [clusters_of(*each, k, errors, FEWER_DRAWS) for each in zip(again, redrawn, strict=True)]
-            self.merge_confidence_ = agreement(found.tree, clusters, [found.of_leaves(copy) for copy in copies])
-            return self._describe(cells, found, clusters)
+            sure = agreement(found.tree, clusters, [found.of_leaves(copy) for copy in copies])
+            return described(cells, found, clusters, {"merge_confidence_": sure, "n_clusters_confidence_": 1.0})
         apart = choose_cut(found.tree, redrawn) if k is None else found.tree.strongest(k - 1, self.cut)
-        if k is None:
-            self.n_clusters_confidence_ = float(np.mean([len(choose_cut(copy, [])) == len(apart) for copy in redrawn]))
-        self.merge_confidence_ = confidence(found.tree, redrawn, apart, "persistence" if k is None else self.cut)
-        return self._describe(cells, found, found.tree.without(apart))
+        agree = [len(choose_cut(copy, [])) == len(apart) for copy in redrawn] if k is None else [True]
+        sure = confidence(found.tree, redrawn, apart, "persistence" if k is None else self.cut)
+        more = {"merge_confidence_": sure, "n_clusters_confidence_": float(np.mean(agree))}
+        return described(cells, found, found.tree.without(apart), more)
 
     def _subclusters(
         self, context: FitContext, default: int, rng: np.random.RandomState, floor: np.ndarray
@@ -182,37 +181,15 @@ class MorseClustering(PrivateCenters):
             return release_grid_mixture(context, k, rng, floor)
         base = self._base()
         if not isinstance(base, PrivateCenters):
-            base._search(
-                context, k, rng, Form.of(base.covariance_type, base.covariance_floor, context.domain, context.scales)
-            )
-            return Subclusters.of_fitted(base).steadied(floor)
+            form = Form.of(base.covariance_type, base.covariance_floor, context.domain, context.scales)
+            return Subclusters.of_found(base._search(context, k, rng, form)).steadied(floor)
         kept = context.grant.part(DENSITY_SHARE)
-        means = base._search(replace(context, grant=context.grant.worth(context.grant.left - kept.share)), k, rng)
+        means = base._search(replace(context, grant=context.grant.worth(context.grant.left - kept.share)), k, rng).means
         form = Form.of(
             "full" if context.domain.n_columns <= MOST_FULL else "diag", FLOOR, context.domain, context.scales
         )
         belief = density_from_cells(context.grant.rest, context.domain, means.centres, form)
         return Subclusters.of_belief(belief).steadied(floor)
-
-    def _describe(self, cells: Subclusters, found: Landscape, clusters: np.ndarray) -> CellMeans:
-        """Set what the landscape says; return the clusters' means and sizes."""
-        mixture, tree = cells.mixture, found.tree
-        labels = clusters[: mixture.n_components]
-        self.weights_, self.means_, self.covariances_ = mixture.weights, mixture.means, mixture.covariances
-        self.component_clusters_, self.peak_clusters_ = labels, clusters[found.leaf]
-        self.peaks_, self.saddles_ = found.peaks, found.saddles
-        self.saddle_heights_, self.saddle_ends_ = found.saddle_heights, found.saddle_ends
-        self.dendrogram_, self.merge_heights_, self.merge_persistence_ = tree.linkage, tree.height, tree.persistence
-        member = np.eye(int(labels.max()) + 1)[:, labels]
-        counts = member @ cells.counts
-        part = member * cells.counts / np.maximum(counts, 1e-300)[:, None]
-        return CellMeans(
-            part @ mixture.means,
-            np.sqrt(part**2 @ cells.means_stderr**2),
-            counts,
-            np.sqrt(member @ cells.counts_stderr**2),
-            np.ones(len(counts), dtype=bool),
-        )
 
     @property
     def mixture_(self) -> Mixture:
@@ -261,3 +238,26 @@ def default_subclusters(n_clusters: int | None, n_columns: int) -> int:
     if n_columns <= 3:
         return 24 if n_clusters is None else max(24, 3 * n_clusters)
     return 12 if n_clusters is None else max(6, 2 * n_clusters)
+
+
+def described(cells: Subclusters, found: Landscape, clusters: np.ndarray, more: dict[str, Any]) -> Clusters:
+    """Return what the landscape says, and the clusters' means and sizes."""
+    mixture, tree = cells.mixture, found.tree
+    labels = clusters[: mixture.n_components]
+    member = np.eye(int(labels.max()) + 1)[:, labels]
+    counts = member @ cells.counts
+    part = member * cells.counts / np.maximum(counts, 1e-300)[:, None]
+    means = CellMeans(
+        part @ mixture.means,
+        np.sqrt(part**2 @ cells.means_stderr**2),
+        counts,
+        np.sqrt(member @ cells.counts_stderr**2),
+        np.ones(len(counts), dtype=bool),
+    )
+    landscape = {
+        "weights_": mixture.weights, "means_": mixture.means, "covariances_": mixture.covariances,
+        "component_clusters_": labels, "peak_clusters_": clusters[found.leaf], "peaks_": found.peaks,
+        "saddles_": found.saddles, "saddle_heights_": found.saddle_heights, "saddle_ends_": found.saddle_ends,
+        "dendrogram_": tree.linkage, "merge_heights_": tree.height, "merge_persistence_": tree.persistence,
+    }  # fmt: skip
+    return Clusters(means, {**landscape, **more})

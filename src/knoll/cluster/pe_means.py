@@ -26,7 +26,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 
-from knoll.cluster.centers import PrivateCenters
+from knoll.cluster.centers import Clusters, PrivateCenters
 from knoll.estimator import FitContext, declared
 from knoll.numeric.weighted import drawn_to, keep_top_mass, levy_flights, uniform_points, weighted_kmeans
 from knoll.parameters import check_count, check_preset
@@ -130,11 +130,12 @@ class PEMeans(PrivateCenters):
     def _paper_steps(self, dimensions: int) -> int:
         return max(1, round(4 * dimensions**0.5 * min(max(1.0, self.epsilon), MOST_EPSILON)))
 
-    def _search(self, context: FitContext, k: int, rng: np.random.RandomState) -> CellMeans:
+    def _search(self, context: FitContext, k: int, rng: np.random.RandomState) -> Clusters:
         domain = context.domain
         p = self._dimensions(domain.n_columns)
         low = random_projection(domain, p, rng, context.scales) if p < domain.n_columns else domain
-        return self._paper(context, low, k, rng) if self.preset == "paper" else self._refined(context, low, k, rng)
+        search = self._paper if self.preset == "paper" else self._refined
+        return Clusters(search(context, low, k, rng))
 
     def _paper(self, context: FitContext, low: Box | Ball | Projected, k: int, rng: np.random.RandomState) -> CellMeans:
         grant, domain = context.grant, context.domain

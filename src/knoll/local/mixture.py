@@ -21,7 +21,7 @@ from knoll.local.clients import Noisy, SquareWave, Unary, Waves
 from knoll.local.law import best_reach
 from knoll.local.reports import read_reports
 from knoll.local.server import fit_from_reports, public_guess, too_few
-from knoll.mixture.base import PrivateMixture
+from knoll.mixture.base import Components, PrivateMixture
 from knoll.parameters import check_count
 from knoll.privacy import BoundsError, Budget, DataError, Privacy, PrivacyError
 from knoll.privacy.released import Entry
@@ -190,14 +190,12 @@ class LocalGaussianMixture(PrivateMixture):
         else:
             found = fit_from_reports(client, valid, self.n_components, floor, rng)
         n = float(valid[-1]) if isinstance(client, Unary) else float(len(valid))
-        self.n_components_confidence_ = 1.0
-        self._publish(found.mixture, *found.errors, np.zeros(found.mixture.n_components), n)
-        self.histogram_, self.n_rejected_ = found.histogram, rejected
-        edges = client.edges if isinstance(client, SquareWave | Unary) else np.empty(0)
-        self.histogram_edges_ = edges if len(found.histogram) else np.empty(0)
+        edges = client.edges if isinstance(client, SquareWave | Unary) and len(found.histogram) else np.empty(0)
+        more = {"histogram_": found.histogram, "histogram_edges_": edges, "n_rejected_": rejected}
+        components = Components(found.mixture, found.errors, np.zeros(found.mixture.n_components), n, more=more)
         names = getattr(self, "feature_names_in_", None)
-        self.bounds_ = Box(client.lower, client.upper, None if names is None else tuple(map(str, names)))
-        self.privacy_ = _statement(client)
+        box = Box(client.lower, client.upper, None if names is None else tuple(map(str, names)))
+        self.__dict__.update(components.attributes(), bounds_=box, privacy_=_statement(client))
         return self
 
 

@@ -1,6 +1,7 @@
 """What every mixture shares: what it publishes, and what a fitted model can do."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,6 +34,56 @@ MIXTURE = """weights_ : array of shape (n_components,)
     """
 
 
+@dataclass(frozen=True)
+class Components:
+    """What a mixture's method found.
+
+    Attributes
+    ----------
+    mixture : Mixture
+        The mixture.
+    errors : tuple of arrays
+        Standard errors of weights, means and covariances.
+    shrinkage : array of shape (n_components,)
+        How far covariances were drawn to their diagonals.
+    total : float
+        Released number of records.
+    confidence : float
+        How sure the number of components is.
+    more : mapping
+        Further fitted attributes by name.
+    """
+
+    mixture: Mixture
+    errors: tuple[np.ndarray, np.ndarray, np.ndarray]
+    shrinkage: np.ndarray
+    total: float
+    confidence: float = 1.0
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of_belief(cls, belief: Belief, confidence: float = 1.0, more: Mapping[str, Any] | None = None) -> "Components":
+        """Return what steps of expectation-maximisation found."""
+        total = float(belief.counts.sum())
+        return cls(belief.mixture, standard_errors(belief), belief.shrinkage, total, confidence, more or {})
+
+    def attributes(self) -> dict[str, Any]:
+        """Return the fitted attributes, all of them post-processing of what was released."""
+        return {
+            "weights_": self.mixture.weights,
+            "means_": self.mixture.means,
+            "covariances_": self.mixture.covariances,
+            "weights_stderr_": self.errors[0],
+            "means_stderr_": self.errors[1],
+            "covariances_stderr_": self.errors[2],
+            "shrinkage_": self.shrinkage,
+            "n_records_": max(self.total, 0.0),
+            "n_components_": self.mixture.n_components,
+            "n_components_confidence_": self.confidence,
+            **self.more,
+        }
+
+
 class PrivateMixture(DensityMixin, BaseEstimator):
     """Base of mixtures. A method implements `_search` and nothing else."""
 
@@ -62,36 +113,14 @@ class PrivateMixture(DensityMixin, BaseEstimator):
         """Return what a search for k components releases at most, from public facts alone."""
         return ()
 
-    def _fit(self, context: FitContext, rng: np.random.RandomState) -> None:
-        self.n_components_confidence_ = 1.0
+    def _fit(self, context: FitContext, rng: np.random.RandomState) -> dict[str, Any]:
         floor = check_shape(self.covariance_type, self.covariance_floor)
         form = Form.of(self.covariance_type, floor, context.domain, context.scales)
-        self._search(context, self._n_components(), rng, form)
+        return self._search(context, self._n_components(), rng, form).attributes()
 
-    def _search(self, context: FitContext, k: Any, rng: np.random.RandomState, form: Form) -> None:
-        """Find a mixture through the door, and publish it."""
+    def _search(self, context: FitContext, k: Any, rng: np.random.RandomState, form: Form) -> Components:
+        """Find a mixture through the door."""
         raise NotImplementedError
-
-    def _publish_belief(self, belief: Belief) -> None:
-        """Publish what steps of expectation-maximisation found."""
-        weights, means, spreads = standard_errors(belief)
-        self._publish(belief.mixture, weights, means, spreads, belief.shrinkage, float(belief.counts.sum()))
-
-    def _publish(
-        self,
-        mixture: Mixture,
-        weights_stderr: np.ndarray,
-        means_stderr: np.ndarray,
-        covariances_stderr: np.ndarray,
-        shrinkage: np.ndarray,
-        total: float,
-    ) -> None:
-        """Set the fitted attributes, all of them post-processing of what was released."""
-        self.weights_, self.means_, self.covariances_ = mixture.weights, mixture.means, mixture.covariances
-        self.weights_stderr_, self.means_stderr_ = weights_stderr, means_stderr
-        self.covariances_stderr_, self.shrinkage_ = covariances_stderr, shrinkage
-        self.n_records_ = max(total, 0.0)
-        self.n_components_ = mixture.n_components
 
     def _restore(self) -> None:
         """Complete a model that was read from a file; refuse one that could not have been fitted."""

@@ -16,7 +16,7 @@ from dataclasses import KW_ONLY
 import numpy as np
 
 from knoll.estimator import FitContext, PrivateFit, declared
-from knoll.mixture.base import PrivateMixture
+from knoll.mixture.base import Components, PrivateMixture
 from knoll.numeric.mixture import Mixture
 from knoll.numeric.packing import packed_starts
 from knoll.privacy import Ask, Budget, PrivacyError
@@ -29,6 +29,7 @@ from knoll.steps.moments import Belief, Form, moments_ask, walk
 from knoll.steps.start import start_asks, start_from_tree
 
 START_SHARE = 0.35
+NO_HISTOGRAM = {"histogram_": np.empty(0), "histogram_edges_": np.empty(0)}  # in more than one column
 STEPS = 4
 PAPER_KMEANS, PAPER_STEPS = 0.1, 2
 
@@ -117,33 +118,31 @@ class GaussianMixture(PrivateMixture, PrivateFit):
         shape, rest = self.covariance_type, 1 - START_SHARE
         return [*start, moments_ask(n_columns, k or choose.MOST, shape, soft=True, times=STEPS, share=rest)]
 
-    def _search(self, context: FitContext, k: int | None, rng: np.random.RandomState, form: Form) -> None:
-        self.histogram_, self.histogram_edges_ = np.empty(0), np.empty(0)
+    def _search(self, context: FitContext, k: int | None, rng: np.random.RandomState, form: Form) -> Components:
         if k is not None and self.preset == "paper":
-            self._search_paper(context, k, rng, form)
-            return
+            return self._search_paper(context, k, rng, form)
         if context.domain.n_columns == 1:
-            self._search_histogram(context, k, rng, form)
-            return
+            return self._search_histogram(context, k, rng, form)
         start = start_from_tree(context, context.grant.part(START_SHARE), k, rng, form)
-        self.n_components_confidence_ = start.confidence
         begin = Belief.start(start.mixture, start.total)
         belief = walk(context.grant, STEPS, context.domain, begin, form, soft=True)
-        self._publish_belief(belief)
+        return Components.of_belief(belief, start.confidence, NO_HISTOGRAM)
 
-    def _search_paper(self, context: FitContext, k: int, rng: np.random.RandomState, form: Form) -> None:
+    def _search_paper(self, context: FitContext, k: int, rng: np.random.RandomState, form: Form) -> Components:
         """Algorithm 2 of the paper: cells of private k-means, then one release of their moments."""
         grant, domain, scales = context.grant, context.domain, context.scales
         centres = packed_starts(domain, k, scales, rng)
         for step in grant.part(PAPER_KMEANS).even(PAPER_STEPS):
             released = step.release(CellMoments(Nearest(centres, domain, scales)))
             centres = cell_means(released, domain.centre, domain, otherwise=centres).centres
-        self._publish_belief(moments_of_cells(grant.rest, domain, centres, form))
+        belief = moments_of_cells(grant.rest, domain, centres, form)
+        return Components.of_belief(belief, more=NO_HISTOGRAM)
 
-    def _search_histogram(self, context: FitContext, k: int | None, rng: np.random.RandomState, form: Form) -> None:
+    def _search_histogram(
+        self, context: FitContext, k: int | None, rng: np.random.RandomState, form: Form
+    ) -> Components:
         histogram = release_histogram(context, k)
-        fits, self.n_components_confidence_ = fit_histogram(histogram, k, rng, float(form.floor[0]))
-        self.histogram_, self.histogram_edges_ = histogram.counts, histogram.edges
+        fits, sure = fit_histogram(histogram, k, rng, float(form.floor[0]))
         variances = fits.variances
         if self.covariance_type == "tied":
             variances = np.full(len(variances), float(fits.weights @ variances))
@@ -151,5 +150,6 @@ class GaussianMixture(PrivateMixture, PrivateFit):
         mixture = Mixture.nearest(
             fits.weights, context.domain.clip(fits.means[:, None]), variances[:, None, None], form.floor
         )
-        zero = np.zeros(len(fits.means))
-        self._publish(mixture, errors[0], errors[1][:, None], errors[2][:, None, None], zero, histogram.sight.total)
+        shaped = errors[0], errors[1][:, None], errors[2][:, None, None]
+        more = {"histogram_": histogram.counts, "histogram_edges_": histogram.edges}
+        return Components(mixture, shaped, np.zeros(len(fits.means)), histogram.sight.total, sure, more)

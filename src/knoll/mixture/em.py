@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from knoll.estimator import FitContext, PrivateFit, declared
-from knoll.mixture.base import PrivateMixture
+from knoll.mixture.base import Components, PrivateMixture
 from knoll.numeric.mixture import Mixture
 from knoll.numeric.packing import packed_starts
 from knoll.parameters import check_count
@@ -61,14 +61,14 @@ class EMSteps(PrivateMixture, PrivateFit):
         steps, rest = self.n_steps, 1 - START_SHARE
         return [*start, moments_ask(n_columns, k, self.covariance_type, soft=self._soft, times=steps, share=rest)]
 
-    def _search(self, context: FitContext, k: int, rng: np.random.RandomState, form: Form) -> None:
+    def _search(self, context: FitContext, k: int, rng: np.random.RandomState, form: Form) -> Components:
         if self.start == "tree":
             start = start_from_tree(context, context.grant.part(START_SHARE), k, rng, form)
         else:
             start = packed(context, k, rng, form)
         begin = Belief.start(start.mixture, start.total)
         belief = walk(context.grant, self.n_steps, context.domain, begin, form, soft=self._soft)
-        self._publish_belief(belief)
+        return Components.of_belief(belief)
 
 
 def packed(context: FitContext, k: int, rng: np.random.RandomState, form: Form) -> Start:

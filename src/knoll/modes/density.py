@@ -15,7 +15,7 @@ from sklearn.base import DensityMixin
 from sklearn.utils import check_random_state
 
 from knoll.estimator import declared
-from knoll.modes.kernel_model import KernelModel
+from knoll.modes.kernel_model import KernelModel, Looked
 from knoll.privacy import PrivacyError
 from knoll.series.ascent import good_starts
 from knoll.series.landscape import mesh_axes
@@ -70,8 +70,8 @@ class KernelDensity(DensityMixin, KernelModel):
     n_frequencies: int = 2048
     scale_by_bounds: bool = True
 
-    def _look(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Series:
-        return series if len(hs) == 1 else series.at(best_by_cross_validation(series, hs))
+    def _look(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Looked:
+        return (series if len(hs) == 1 else series.at(best_by_cross_validation(series, hs))), {}
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Return the log density at points; where it is below a tenth of its noise, the log of that."""

@@ -11,12 +11,15 @@ from sklearn.utils.validation import check_is_fitted
 from knoll.estimator import FitContext, PrivateFit
 from knoll.privacy import Ask, PrivacyError
 from knoll.rows import check_rows
-from knoll.series.packing import PackedSeries, pack, unpack
+from knoll.series.packing import PackedSeries, packed, unpack
 from knoll.series.series import Series, kernel_volume
 from knoll.series.surroundings import Surroundings
 from knoll.steps.kernel_sum import check_bandwidth, release_series, rungs, series_asks, surroundings
 
 MOST_FEATURES = 2**17
+
+
+Looked = tuple[Series, dict[str, Any]]
 
 
 class KernelModel(PrivateFit, PackedSeries, BaseEstimator):
@@ -36,20 +39,20 @@ class KernelModel(PrivateFit, PackedSeries, BaseEstimator):
     def _asks(self, n_columns: int) -> Sequence[Ask]:
         return series_asks(self, n_columns, 2 * self.n_frequencies)
 
-    def _fit(self, context: FitContext, rng: np.random.RandomState) -> None:
+    def _fit(self, context: FitContext, rng: np.random.RandomState) -> dict[str, Any]:
         """Spend the budget on one kernel sum, then look at it."""
-        self.scales_ = context.scales
         around = surroundings(context, self)
         hs = self._rungs(context, around)
         series = release_series(context.grant, around, hs, rng, 2 * self.n_frequencies, slope=self._slope)
-        pack(self, self._look(series, hs, around, int(rng.randint(2**31 - 1))), hs)
+        series, more = self._look(series, hs, around, int(rng.randint(2**31 - 1)))
+        return {"scales_": context.scales, **packed(series, hs), **more}
 
     def _rungs(self, context: FitContext, around: Surroundings) -> np.ndarray:
         """Bandwidths that the release must serve, coarsest first."""
         return rungs(context.grant, around, self.bandwidth)
 
-    def _look(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Series:
-        """Set the fitted attributes of the method; return the series with the bandwidth to keep."""
+    def _look(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Looked:
+        """Return the series with the bandwidth to keep, and the method's fitted attributes by name."""
         raise NotImplementedError
 
     def _restore(self) -> None:

@@ -17,7 +17,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from knoll.estimator import FitContext, declared
-from knoll.modes.kernel_model import KernelModel
+from knoll.modes.kernel_model import KernelModel, Looked
 from knoll.modes.mode_seeking import check_chance
 from knoll.privacy import DataError, PrivacyError
 from knoll.rows import doubles_of
@@ -132,14 +132,9 @@ class ModalRegression(RegressorMixin, KernelModel):
         super()._check_parameters()
         check_chance(self.chance)
 
-    def _look(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Series:
+    def _look(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Looked:
         series = series if len(hs) == 1 else choose_bandwidth(series, around, self.chance, seed, len(hs))
-        self.threshold_ = threshold(series, around.high - around.low, self.chance, len(hs))
-        return series
-
-    def _fit(self, context: FitContext, rng: np.random.RandomState) -> None:
-        self.__dict__.pop("restored_", None)
-        super()._fit(context, rng)
+        return series, {"threshold_": threshold(series, around.high - around.low, self.chance, len(hs))}
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.metrics import pairwise_distances_argmin
 
-from knoll.cluster.centers import CENTERS, PrivateCenters
+from knoll.cluster.centers import CENTERS, Clusters, PrivateCenters
 from knoll.cluster.kmeans import SHARES, KMeans, KMeansShares
 from knoll.estimator import FitContext, declared
 from knoll.modes.mode_seeking import check_chance, kept_peaks
@@ -116,11 +116,11 @@ class ModeClustering(PrivateCenters):
         local = KMeans()._asks_for(n_columns, k and k * MOST_LOCAL, LEAST_SHARES)
         return [Ask.like(Count(), share=COUNT_SHARE), *(ask.within(1 - COUNT_SHARE) for ask in local)]
 
-    def _search(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> CellMeans:
+    def _search(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> Clusters:
         few = context.domain.n_columns <= MOST_ON_GRID
         return self._search_density(context, k, rng) if few else self._search_local_means(context, k, rng)
 
-    def _search_density(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> CellMeans:
+    def _search_density(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> Clusters:
         around = surroundings(context, self)
         hs = rungs(context.grant, around, self.bandwidth)
         series = release_series(context.grant, around, hs, rng, 0)
@@ -136,29 +136,27 @@ class ModeClustering(PrivateCenters):
                 np.vstack([modes, more]),
                 np.concatenate([covariance, covariance[:1].repeat(len(more), 0)]),
             )
-        self.local_modes_, groups, mass, cells = basin_points(view, kept)
-        self.local_groups_ = groups.astype(np.float64)
+        points, groups, mass, cells = basin_points(view, kept)
         count = np.bincount(groups, mass, len(modes)) / max(mass.sum(), 1e-300) * max(view.series.count, 0.0)
         error = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
         kernel = np.prod(view.series.bandwidth) * (4 * np.pi) ** (modes.shape[1] / 2)
         spread = view.series.noise * np.sqrt(np.bincount(groups, minlength=len(modes)) * cells / kernel + 1)
-        return CellMeans(modes, np.where(np.isfinite(error), error, np.inf), count, spread, np.ones(len(modes), bool))
+        error = np.where(np.isfinite(error), error, np.inf)
+        return _clusters(CellMeans(modes, error, count, spread, np.ones(len(modes), bool)), points, groups)
 
-    def _search_local_means(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> CellMeans:
+    def _search_local_means(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> Clusters:
         search = KMeans(k or 8)
         if k is None:
-            means = search._search(context, None, rng)
-            self.local_modes_, self.local_groups_ = means.centres, np.arange(len(means.centres), dtype=np.float64)
-            return means
+            means = search._search(context, None, rng).means
+            return _clusters(means, means.centres, np.arange(len(means.centres)))
         counted = context.grant.part(COUNT_SHARE).release(Count())
         noise = float(counted.stderr.item()) * counted.law.ratio(1.0, COUNT_SHARE)
         clear = float(counted.value.item()) / noise / k / float(effective(context.domain.half / context.scales)) ** 0.5
         local = k * int(np.clip(round(clear / PER_LOCAL), 1, MOST_LOCAL))
-        means = search._search(context, local, rng, FAINT_SHARES if clear < FAINT else SHARES)
+        means = search._search(context, local, rng, FAINT_SHARES if clear < FAINT else SHARES).means
         merged = ward(means.centres / context.scales, np.maximum(means.counts, means.counts_stderr), k)
         groups = merged.argmax(axis=0)  # a local mode has a share of one cluster only
-        self.local_modes_, self.local_groups_ = means.centres, groups.astype(np.float64)
-        return joined(means, groups, k)
+        return _clusters(joined(means, groups, k), means.centres, groups)
 
     def _restore(self) -> None:
         super()._restore()
@@ -171,6 +169,10 @@ class ModeClustering(PrivateCenters):
             return super()._labels(rows)
         near = pairwise_distances_argmin(rows / self.scales_, self.local_modes_ / self.scales_)
         return self.local_groups_[near].astype(int)
+
+
+def _clusters(means: CellMeans, points: np.ndarray, groups: np.ndarray) -> Clusters:
+    return Clusters(means, {"local_modes_": points, "local_groups_": groups.astype(np.float64)})
 
 
 def basin_points(view: Landscape, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:

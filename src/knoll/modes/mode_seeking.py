@@ -21,13 +21,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from knoll.estimator import FitContext, declared
 from knoll.modes.density import best_by_cross_validation
-from knoll.modes.kernel_model import KernelModel
+from knoll.modes.kernel_model import KernelModel, Looked
 from knoll.numeric.distances import nearest
 from knoll.privacy import Ask, PrivacyError
 from knoll.rows import label_rows
 from knoll.series.ascent import ascend
 from knoll.series.landscape import Landscape, choose_rung, survey
-from knoll.series.packing import pack
+from knoll.series.packing import packed
 from knoll.series.place import settle
 from knoll.series.series import Series
 from knoll.series.surroundings import Surroundings
@@ -140,54 +140,34 @@ class ModeSeeking(KernelModel):
     def _asks(self, n_columns: int) -> Sequence[Ask]:
         return super()._asks(n_columns) if self.release == ONCE else step_asks(self, n_columns)
 
-    def _fit(self, context: FitContext, rng: np.random.RandomState) -> None:
-        self.__dict__.pop("landscape_", None)
-        self.scales_ = context.scales
+    def _fit(self, context: FitContext, rng: np.random.RandomState) -> dict[str, Any]:
         if self.release == ONCE:
-            super()._fit(context, rng)
-            return
+            return super()._fit(context, rng)
         around = surroundings(context, self)
         found = ascend_step_by_step(
             context.grant, around, self.bandwidth, self.n_steps, rng, mini_batches=bool(self.mini_batches)
         )
-        pack(self, found.series, found.rungs)
-        self.density_bandwidth_ = self.bandwidth_
+        series = packed(found.series, found.rungs)
         points, heights, sure = found.merged(self.n_modes, self.chance)
-        self._publish(points, found.stderr(points), heights, sure, found.threshold(self.chance))
+        modes = ordered(points, found.stderr(points), heights, sure, found.threshold(self.chance))
+        return {"scales_": context.scales, **series, "density_bandwidth_": series["bandwidth_"], **modes}
 
-    def _look(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Series:
+    def _look(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Looked:
         view, _ = choose_rung(series, hs, around, self.chance, seed, self.n_modes)
         kept = kept_peaks(view, self.n_modes)
         finest = hs[-1] if isinstance(self.bandwidth, str) else None
         points, covariance = settle(view.series, view.peaks.points[kept], around, finest)
         stderr = np.sqrt(np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 0.0))
-        self.density_bandwidth_ = density_bandwidth(series, hs, view.series.bandwidth)
-        shown = series.at(self.density_bandwidth_)
+        best = density_bandwidth(series, hs, view.series.bandwidth)
+        shown = series.at(best)
         mass = self._mass(shown)
-        self._publish(
-            points, stderr, shown.value(points) / mass, view.significance[kept], view.threshold, shown.noise / mass
-        )
-        return view.series
+        heights, noise = shown.value(points) / mass, shown.noise / mass
+        modes = ordered(points, stderr, heights, view.significance[kept], view.threshold, noise)
+        return view.series, {"density_bandwidth_": best, **modes}
 
     @property
     def _shown(self) -> Series:
         return self.series_.at(self.density_bandwidth_)
-
-    def _publish(
-        self,
-        points: np.ndarray,
-        stderr: np.ndarray,
-        heights: np.ndarray,
-        sure: np.ndarray,
-        threshold: float,
-        heights_stderr: float = 0.0,
-    ) -> None:
-        """Set the fitted attributes, most significant mode first."""
-        order = np.argsort(-sure, kind="stable")
-        self.modes_, self.modes_stderr_ = points[order], stderr[order]
-        self.mode_heights_, self.mode_significance_ = heights[order], sure[order]
-        self.mode_heights_stderr_ = np.full(len(points), heights_stderr)
-        self.threshold_, self.n_modes_ = float(threshold), len(points)
 
     def _restore(self) -> None:
         super()._restore()
@@ -254,6 +234,27 @@ class ModeSeeking(KernelModel):
     def predict(self, X: Any) -> np.ndarray:
         """Return the mode of each row, by its basin; see `basins`. The labels go to whoever holds X."""
         return self.basins(X)
+
+
+def ordered(
+    points: np.ndarray,
+    stderr: np.ndarray,
+    heights: np.ndarray,
+    sure: np.ndarray,
+    threshold: float,
+    heights_stderr: float = 0.0,
+) -> dict[str, Any]:
+    """Return modes as fitted attributes by name, most significant first."""
+    order = np.argsort(-sure, kind="stable")
+    return {
+        "modes_": points[order],
+        "modes_stderr_": stderr[order],
+        "mode_heights_": heights[order],
+        "mode_heights_stderr_": np.full(len(points), heights_stderr),
+        "mode_significance_": sure[order],
+        "threshold_": float(threshold),
+        "n_modes_": len(points),
+    }
 
 
 def density_bandwidth(series: Series, hs: np.ndarray, widest: np.ndarray) -> np.ndarray:

@@ -31,24 +31,30 @@ class PackedSeries:
     bandwidth_: np.ndarray
 
 
-def pack(model: Any, series: Series, rungs: np.ndarray) -> None:
-    """Set a model's attributes from a series."""
-    model.__dict__.pop("series_", None)
-    model.bandwidth_, model.rungs_ = series.bandwidth.copy(), np.array(rungs, dtype=np.float64)
-    model.count_, model.count_stderr_ = float(series.count), float(series.count_stderr)
+def packed(series: Series, rungs: np.ndarray) -> dict[str, Any]:
+    """Return a series as fitted attributes by name."""
+    own = {
+        "bandwidth_": series.bandwidth.copy(),
+        "rungs_": np.array(rungs, dtype=np.float64),
+        "count_": float(series.count),
+        "count_stderr_": float(series.count_stderr),
+    }
     if isinstance(series, GridSeries):
         lattice = series.lattice
         kept = np.nonzero(series.stderr)
-        model.features_ = np.column_stack(kept).astype(np.float64)
-        model.totals_ = series.totals[kept][:, None].copy()
-        model.totals_stderr_ = series.stderr[kept].copy()
         rows = (lattice.low, lattice.high, lattice.period, np.array(lattice.top), np.array(lattice.cells))
-        model.frame_ = np.array(rows, dtype=np.float64)
-    else:
-        model.features_ = series.frequencies.copy()
-        model.totals_ = np.column_stack([series.cosines, series.sines])
-        model.totals_stderr_ = np.full(len(series.cosines), series.stderr)
-        model.frame_ = series.centre[None].copy()
+        return own | {
+            "features_": np.column_stack(kept).astype(np.float64),
+            "totals_": series.totals[kept][:, None].copy(),
+            "totals_stderr_": series.stderr[kept].copy(),
+            "frame_": np.array(rows, dtype=np.float64),
+        }
+    return own | {
+        "features_": series.frequencies.copy(),
+        "totals_": np.column_stack([series.cosines, series.sines]),
+        "totals_stderr_": np.full(len(series.cosines), series.stderr),
+        "frame_": series.centre[None].copy(),
+    }
 
 
 def unpack(model: Any) -> Series:

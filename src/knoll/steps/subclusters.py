@@ -45,16 +45,17 @@ class Subclusters:
         return cls(belief.mixture, belief.counts, errors[0], errors[1][:, None] * width, errors[2])
 
     @classmethod
-    def of_fitted(cls, model: Any) -> "Subclusters":
-        """Return the components of a fitted mixture."""
-        variance = np.einsum("kii->ki", model.covariances_)
-        spread = np.einsum("kii->ki", model.covariances_stderr_)
-        total = max(model.n_records_, 1.0)
+    def of_found(cls, found: Any) -> "Subclusters":
+        """Return the components that a mixture's method found."""
+        mixture, (weights, means, covariances) = found.mixture, found.errors
+        variance = np.einsum("kii->ki", mixture.covariances)
+        spread = np.einsum("kii->ki", covariances)
+        total = max(found.total, 1.0)
         return cls(
-            model.to_mixture(),
-            model.weights_ * total,
-            np.minimum(model.weights_stderr_, 1.0) * total,
-            np.minimum(model.means_stderr_, np.sqrt(variance)),
+            mixture,
+            mixture.weights * total,
+            np.minimum(weights, 1.0) * total,
+            np.minimum(means, np.sqrt(variance)),
             np.minimum((spread / variance).mean(axis=1), 1.0),
         )
 

@@ -2,6 +2,7 @@
 
 import inspect
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -156,11 +157,17 @@ def print_table(title: str, header: list[str], rows: list[list[str]], file: str)
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Turn expected errors into one line and exit code 1."""
-    from knoll.privacy import LedgerError
+    """Turn expected errors into one line and exit code 1, and warnings of the ledger into one line."""
+    from knoll.privacy import LedgerError, LedgerWarning
+
+    def show(message: Warning | str, *rest: Any, **more: Any) -> None:
+        Console(stderr=True).print(f"[yellow]knoll:[/yellow] {escape(str(message))}", highlight=False, soft_wrap=True)
 
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", LedgerWarning)
+            warnings.showwarning = show
+            yield
     except (ValueError, TypeError, LedgerError, OSError, MemoryError) as error:
         Console(stderr=True).print(f"[bold red]knoll:[/bold red] {escape(str(error))}", highlight=False, soft_wrap=True)
         raise typer.Exit(1) from None

@@ -46,8 +46,8 @@ class Engine(ABC):
     unit : Record or User
         With a user, only a user's first `cap` rows are used.
     nulls : bool
-        Whether a row whose features are all missing is a null record, which adds nothing, whatever `missing` says. So
-        it is where the number of records is public: there one record may become null.
+        Whether a row whose features are all missing is a null record, which adds nothing, whatever `missing` says. True
+        under the replace relations, where the number of records is public and a neighbour may have one null record.
     """
 
     def __init__(

@@ -74,7 +74,7 @@ class Budget:
         return self.law.whole(self.epsilon * (1 - self.reserve), self.delta * (1 - RESERVE))
 
     def ratio(self, share: float) -> float:
-        """Return the sensitivity, in units of the noise scale, that a share of the budget pays for."""
+        """Return sensitivity over noise scale for a share: a mu for Gaussian noise, an epsilon for Laplace noise."""
         return self.law.ratio(self._whole, share)
 
     def cost(self, share: float) -> Cost:

@@ -67,7 +67,8 @@ class Ask:
     share : float
         Least share of the budget that one of them gets.
     bound : (float, float)
-        Largest l1 and l2 norm of one record's weighted contribution; 0 if the first release of a fit tells.
+        Largest l1 and l2 norm of one record's weighted contribution; 0 if only the
+        first release of a fit tells it.
     """
 
     touched: int

@@ -138,9 +138,9 @@ def ascend_step_by_step(
     sobol = qmc.Sobol(around.n_columns, scramble=True, seed=int(rng.randint(2**31 - 1)))
     points = domain.clip(around.low + (around.high - around.low) * sobol.random(starts))
     sums, noise = np.zeros(len(points)), 0.0
-    for door in answers:
+    for part in answers:
         query = KernelSteps(domain, points, h)
-        released = door.release(query)
+        released = part.release(query)
         found = parts * query.unwhiten @ released.value
         noise = parts * float(np.max(released.stderr)) * float(np.sqrt(np.square(query.unwhiten[0]).sum()))
         sums = found[: len(points)]

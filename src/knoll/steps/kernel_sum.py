@@ -137,7 +137,7 @@ def release_series(
 
 
 def _lattice(around: Surroundings, hs: np.ndarray, most: int, *, coarse: bool = False) -> Lattice:
-    """Return the lattice over the domain's box, with the frequencies of the finest rung, or as many as are affordable."""
+    """Return the lattice over the domain's box. It has the finest rung's frequencies, or as many as are affordable."""
     pad = PAD * np.minimum(hs.max(axis=0), around.domain.half)
     period = 2 * around.domain.half + pad
     finest = hs.min(axis=0)
@@ -165,8 +165,8 @@ def _release_grid(grant: Grant, around: Surroundings, hs: np.ndarray, *, slope: 
 def slope_square(lattice: Lattice, hs: np.ndarray) -> np.ndarray:
     """Squared amplitudes for the slope along the last column at all rungs.
 
-    A restored sum (restore.py) damps the highest frequencies, which are mostly noise. So for one bandwidth the budget is
-    better spent a little below them: amplitudes are made for a bandwidth that is WIDER. This changes the noise of the
+    A restored sum (restore.py) damps the highest frequencies, which are mostly noise. So for one bandwidth the budget
+    is better spent a little below them: amplitudes are made for a bandwidth that is WIDER. This changes the noise of the
     sum as released by at most 2 %. A ladder does not need it, since it has wider rungs anyway.
     """
     if len(hs) == 1:
@@ -177,9 +177,9 @@ def slope_square(lattice: Lattice, hs: np.ndarray) -> np.ndarray:
 def slope_spectrum(lattice: Lattice, bandwidth: np.ndarray, level: float) -> np.ndarray:
     """Squared amplitudes with the least noise of the slope along the last column, in bandwidths; they sum to 1.
 
-    Let g be the spectrum, and q the squared amplitudes, with sum 1. The kernel sum has noise variance sum g^2 / q, which
-    is least at q = g. The slope has sum g^2 w^2 / q, which is least at q = g |w|. The variance of the slope plus `level`
-    times that of the sum is least at q proportional to g sqrt(w^2 + level).
+    Let g be the spectrum, and q the squared amplitudes, with sum 1. The kernel sum has noise variance sum g^2 / q,
+    which is least at q = g. The slope has sum g^2 w^2 / q, which is least at q = g |w|. The variance of the slope plus
+    `level` times that of the sum is least at q proportional to g sqrt(w^2 + level).
     """
     g = spectrum(lattice, bandwidth)
     w = 2 * np.pi * np.arange(lattice.top[-1] + 1) / lattice.period[-1] * bandwidth[-1]

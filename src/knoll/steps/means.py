@@ -11,7 +11,7 @@ from knoll.queries import Ball, Box, CellMoments, Nearest
 
 
 def means_ask(n_columns: int, cells: int, times: int = 1, *, share: float) -> Ask:
-    """Return what a release of counts and sums of so many cells asks. Of all domains, a cube has the largest weights."""
+    """Return what a release of counts and sums of so many cells asks. A cube is the domain with the largest weights."""
     cube = Box((-1.0,) * n_columns, (1.0,) * n_columns)
     return Ask.like(CellMoments(Nearest(np.zeros((1, n_columns)), cube)), cells, times, share=share)
 

@@ -20,7 +20,7 @@ PRODUCTS = {"full": "full", "tied": "full", "diag": "diag", "spherical": "trace"
 
 # docs/benchmarks.md, "Mixtures" ("Several columns"), measures these together; it varies none of them singly.
 QUIET = 0.02  # above this noise of a whitened covariance the clip is narrow: less noise, for a bias that is put back
-MOST_NOISE = 2.0**48  # above this noise scale, in grid units, the coarse grid is used: integers must not overflow
+MOST_NOISE = 2.0**48  # above this noise scale, in grid units, the coarse grid is used: it keeps integers small
 START = 0.3**2  # assumed variance of a start's whitened means and covariances: more trusts the first release more
 LEFT = 0.3  # standard error that a step without noise would leave, as a part of that before it: steps converge slowly
 LEAST = 0.1  # no step narrows a component by more than this factor: noise must not make it vanish

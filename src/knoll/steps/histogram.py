@@ -26,7 +26,7 @@ REACH = 4.0  # bins cover this many standard deviations about the mean: nearly a
 BINS_EACH, FEWEST, MOST = 12, 24, 240  # bins for each component, and limits in all: finer shows more, at more noise
 GUESS, MOST_CHOSEN = 5, 9  # while their number is unknown: components that bins are made for; the most that are tried
 REDRAWS, CHOOSING_STEPS = 4, 100  # repetitions for the confidence; steps of a fit while choosing: both limit the time
-PRIOR = 3.0  # records of a faint prior per component, so that none collapses; `_fit` adds more for wide noise
+PRIOR = 3.0  # records of a faint prior per component: none may collapse; `_fit` adds more for wide noise
 
 
 @dataclass(frozen=True)

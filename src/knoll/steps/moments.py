@@ -24,7 +24,7 @@ MOST_NOISE = 2.0**48  # above this noise scale, in grid units, the coarse grid i
 START = 0.3**2  # assumed variance of a start's whitened means and covariances: more trusts the first release more
 LEFT = 0.3  # standard error that a step without noise would leave, as a part of that before it: steps converge slowly
 LEAST = 0.1  # no step narrows a component by more than this factor: noise must not make it vanish
-SEEN = 2.0  # a component is seen if its count exceeds this many standard errors: 2 is the usual 95 % line
+SEEN = 2.0  # a component is seen if its count exceeds this many standard errors: noise alone rarely does
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 from knoll.numeric.mixture import Mixture
 from knoll.steps.moments import Belief
 
-SEEN = 2.0  # a sub-cluster is seen if its count exceeds this many standard errors: 2 is the usual 95 % line
+SEEN = 2.0  # a sub-cluster is seen if its count exceeds this many standard errors: noise alone rarely does
 # Least part of the common shape in every sub-cluster's. More joins what noise keeps apart, less shows more shapes.
 # Settled with the six datasets of docs/benchmarks.md, "Morse clustering", in view.
 POOLED = 1 / 4

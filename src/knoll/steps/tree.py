@@ -51,8 +51,8 @@ class Leaves:
 def release_root(grant: Grant, frame: Frame, reach: float) -> Leaves:
     """Release count, mean and variances of all records.
 
-    Empirical Bayes shrinks the mean towards the middle of the bounds. It shrinks the variances towards a common fraction
-    of the bounds' widths, since noise matters much less for this one number than for each variance.
+    Empirical Bayes shrinks the mean towards the middle of the bounds. It shrinks the variances towards a common
+    fraction of the bounds' widths, since noise matters much less for this one number than for each variance.
     """
     half = frame.half
     axes = 1 / np.sqrt(half)

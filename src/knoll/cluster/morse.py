@@ -34,7 +34,7 @@ from knoll.steps.subclusters import Subclusters
 
 DENSITY_SHARE = 0.5  # for the mixture, the rest for the clusterer: good shapes against good places
 REDRAWS, FEWER_DRAWS = 20, 2_000  # repetitions for the confidence, and points drawn in each: more are surer and slower
-MOST_FULL = 64  # columns up to which products of columns are released: beyond, their noise would hide all
+MOST_FULL = 64  # columns up to which products of columns are released: all d (d + 1) / 2 share the budget
 CUTS = ("overlap", "prominence", "persistence", "height")
 FLOOR = 1e-3  # least standard deviation, in half widths of the bounds: keeps covariances invertible
 

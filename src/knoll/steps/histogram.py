@@ -31,7 +31,7 @@ PRIOR = 3.0  # records of a faint prior per component: none may collapse; `_fit`
 
 @dataclass(frozen=True)
 class Histogram:
-    """A released histogram of one column: finite edges, counts and their noise. Outer bins hold all that lies beyond."""
+    """A released histogram of one column: finite edges, counts and their noise. Outer bins hold what lies beyond."""
 
     edges: np.ndarray
     counts: np.ndarray

@@ -165,9 +165,9 @@ def _release_grid(grant: Grant, around: Surroundings, hs: np.ndarray, *, slope: 
 def slope_square(lattice: Lattice, hs: np.ndarray) -> np.ndarray:
     """Squared amplitudes for the slope along the last column at all rungs.
 
-    A restored sum (restore.py) damps the highest frequencies, which are mostly noise. So one bandwidth's
-    budget is better spent a little below them: amplitudes are made for a bandwidth that is WIDER. This changes the noise of the
-    sum as released by at most 2 %. A ladder does not need it, since it has wider rungs anyway.
+    A restored sum (restore.py) damps the highest frequencies, which are mostly noise. So the budget of one
+    bandwidth is better spent a little below them: amplitudes are made for a bandwidth that is WIDER. This changes the
+    noise of the sum as released by at most 2 %. A ladder does not need it, since it has wider rungs anyway.
     """
     if len(hs) == 1:
         return slope_spectrum(lattice, WIDER * hs[0], LEVEL_ALONE)

@@ -132,8 +132,8 @@ def ellipsoid(
     """Return column weights A and clip radii R of |A u| for cells of these variances.
 
     A_j = 1 / sqrt(s_j), for standard deviations s_j, minimises the total noise. R^2 is (1 + CLIP / sqrt(dims)) times
-    the expected |A u|^2. The clip gets wider if counts are far above the noise: as long as this costs less than `bias` of
-    the cell's variance, and at most up to the optimum for the heaviest tails.
+    the expected |A u|^2. The clip gets wider if counts are far above the noise: as long as this costs less than `bias`
+    of the cell's variance, and at most up to the optimum for the heaviest tails.
     """
     s = np.sqrt(variance)
     s = np.maximum(s, 0.02 * s.max(-1, keepdims=True) + 1e-300)

@@ -20,9 +20,9 @@ from knoll.steps.moments import Form
 CENTERS = """cluster_centers_ : array of shape (n_clusters, n_features)
         Released centres.
     centers_stderr_ : array of shape (n_clusters, n_features)
-        Standard error of their privacy noise, as the last release tells it; infinite where the noise hides all.
+        Standard error from privacy noise, by the last release. Infinite where the noise hides the centre.
     cluster_sizes_ : array of shape (n_clusters,)
-        Released sizes, not below zero.
+        Released sizes. Negative ones are set to zero.
     cluster_sizes_stderr_ : array of shape (n_clusters,)
         Standard error of their privacy noise.
     n_clusters_ : int
@@ -32,7 +32,7 @@ CENTERS = """cluster_centers_ : array of shape (n_clusters, n_features)
 
 @dataclass(frozen=True)
 class Clusters:
-    """What a clusterer found: means of its cells, and further fitted attributes by name."""
+    """What a clusterer found: the means of its cells, and more fitted attributes by name."""
 
     means: CellMeans
     more: Mapping[str, Any] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     cluster_centers_: np.ndarray
     scales_: np.ndarray
-    _may_choose = False  # whether n_clusters=None is understood
+    _may_choose = False  # whether n_clusters=None is allowed
     _ATTRIBUTES = CENTERS
     _published: ClassVar = {
         "cluster_centers_": "kd", "centers_stderr_": "kd", "cluster_sizes_": "k", "cluster_sizes_stderr_": "k",
@@ -62,7 +62,7 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
         return self._asks_for(n_columns, self._n_clusters())
 
     def _asks_for(self, n_columns: int, k: Any) -> Sequence[Ask]:
-        """Return what a search for k centres releases at most, from public facts alone."""
+        """Return the most that a search for k centres releases. Only public facts are used."""
         return ()
 
     def _fit(self, context: FitContext, rng: np.random.RandomState) -> dict[str, Any]:
@@ -83,7 +83,7 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
         raise NotImplementedError
 
     def _restore(self) -> None:
-        """Complete a model that was read from a file; refuse one that could not have been fitted."""
+        """Complete a model that was read from a file. Refuse values that no fit could give."""
         if not np.isfinite(self.cluster_centers_).all():
             raise ValueError("a centre is not finite")
         if not (self.scales_ > 0).all():
@@ -91,7 +91,7 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.n_clusters_ = len(self.cluster_centers_)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the cluster of each row: that of the nearest released centre, unless the class says otherwise.
+        """Return the cluster of each row: that of the nearest released centre, unless the class documents another rule.
 
         The labels go to whoever holds X; the model keeps nothing of it.
 
@@ -113,7 +113,7 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
         return pairwise_distances_argmin(rows / self.scales_, self.cluster_centers_ / self.scales_)
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fit on X, then return the cluster of each of its rows (the labels are not released by the model)."""
+        """Fit on X, then return the cluster of each of its rows. The labels are not private: they describe records."""
         return self.fit(X).predict(X)
 
     def to_mixture(
@@ -127,9 +127,9 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
     ) -> Any:
         """Release the moments of the cells and return them as a `knoll.mixture.Mixture`: one Gaussian per centre.
 
-        This looks at X again and spends a budget of its own, recorded in the same ledger: three `CellShapes` of the
-        cells, then one `ComponentMoments`. What was released is told by ``mixture_privacy_``; the centres are assumed
-        public, as they are released already.
+        This looks at X again and spends a budget of its own, which the same ledger records. It releases three
+        `CellShapes` of the cells, then one `ComponentMoments`; ``mixture_privacy_`` states what was spent. The centres
+        count as public, since they are released already.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
     def score(self, X: Any, y: Any = None) -> float:
         """Return minus the sum of squared distances of X to the nearest centre.
 
-        Computed from X without noise: for the holder of X, not for publication.
+        It is computed from X without noise: it is for the holder of X, and must not be published.
         """
         return -float(np.square(self.transform(X).min(axis=1)).sum())
 

@@ -1,13 +1,12 @@
 """DPCube: recursive cubes, weighted k-means, noisy averaging (Balcan, Dick, Liang, Mou, Zhang 2017).
 
     project records to a low dimension at random
-    from the root cube down: release the counts of the current cubes + noise; halve those that are large, axis by axis
-    the middles of the cubes, weighted by their counts, are candidates; weighted k-means picks k of their means
+    from the root cube down: release the counts of the current cubes + noise; halve the large cubes, axis by axis
+    run weighted k-means on the middles of the cubes, weighted by their counts: k cells
     release (count, sum) per cell in the original space + noise: the centres
 
-Where we differ: projected records are clipped to a public radius again; centres are picked by weighted k-means on
-the released cubes instead of private swaps, which spend more budget; count and sum of the averaging are one joint
-query.
+Where we differ. Projected records are clipped to a public radius again. Weighted k-means on the released cubes picks
+the cells; the paper's private swaps spend more budget. Count and sum of the averaging are one joint query.
 """
 
 from dataclasses import KW_ONLY
@@ -24,8 +23,8 @@ from knoll.queries.query import UNIT
 from knoll.steps.count_tree import grow_ask, grow_by_counts
 from knoll.steps.means import cell_means, means_ask
 
-PAPER_DIMENSIONS, PAPER_DEPTH = 8, 24
-COUNTS_SHARE = 0.5
+PAPER_DIMENSIONS, PAPER_DEPTH = 8, 24  # what `preset="paper"` uses
+COUNTS_SHARE = 0.5  # for the cubes, the rest for the averaging: better cells against better means in them
 
 
 @declared
@@ -39,10 +38,10 @@ class Cubes(PrivateCenters):
     projection : int, optional
         Dimensions of the cubes. By default all up to 8 columns, else a random projection to 8.
     max_depth : int, default=24
-        Halvings on the way from the root to the smallest cube. Each level gets an equal share of half of the
-        budget, the averaging gets the other half.
+        Number of halvings from the root to the smallest cube. All levels share half of the budget equally. The
+        averaging gets the other half.
     preset : {"default", "paper"}, default="default"
-        "paper": a projection to 8 dimensions and 24 halvings. The parameters above are then not looked at.
+        "paper": a projection to 8 dimensions and 24 halvings. The parameters above are then ignored.
     {parameters}
 
     Attributes
@@ -53,7 +52,7 @@ class Cubes(PrivateCenters):
     -----
     {releases}
 
-    A record lies in one cube of a level.
+    A record lies in exactly one cube of each level.
 
     References
     ----------

@@ -5,10 +5,9 @@
         release, for each cell, (number of records, sum of displacements from the centre, clipped to r) + noise
         each centre <- centre + noisy sum / noisy number, moved by at most r
 
-Noise is proportional to r instead of the domain's size. Where we differ: count and displacements are one joint
-query; an empty cell gets noise like any other (the reference code counts it as 1 with its old centre, which tells an
-empty cell from one with a record). ``restart=True`` moves a centre whose cell cannot be told from empty beside a large
-one.
+Noise is proportional to r instead of the domain's size. Where we differ. Count and displacements are one joint query.
+An empty cell gets noise like any other; the reference code counts it as 1 and keeps its centre, which reveals whether a
+cell is empty. ``restart=True`` moves the centre of a cell that may be empty beside a large cell.
 """
 
 from dataclasses import KW_ONLY
@@ -23,7 +22,7 @@ from knoll.privacy import Ask, PrivacyError
 from knoll.queries import CellDisplacements, Nearest, longest_record
 from knoll.steps.means import CellMeans, cell_means, means_ask, restart_unseen
 
-PAPER_STEPS, PAPER_CLIP = 6, 0.8
+PAPER_STEPS, PAPER_CLIP = 6, 0.8  # what `preset="paper"` uses
 
 
 @declared
@@ -35,11 +34,11 @@ class FastLloyd(PrivateCenters):
     n_clusters : int, default=8
         Number of clusters.
     n_steps : int, default=6
-        Steps. Each gets an equal share of the budget.
+        Number of steps. Each gets an equal share of the budget.
     clip : float, default=0.8
         Radius of a cell, as a fraction of the radius that k equal cells would have: R k^(-1/d).
     restart : bool, default=False
-        Whether a cell that cannot be told from empty restarts beside a large one, which the paper does not do.
+        Whether the centre of a cell that may be empty moves beside a large cell. The paper does not do this.
     preset : {"default", "paper"}, default="default"
         "paper": 6 steps, cells of 0.8 of the radius, no restarts.
     {parameters}

@@ -1,15 +1,14 @@
 """knoll's own k-means: a tree of released shapes, weighted k-means on it, and noise-aware Lloyd steps.
 
-    root    release count, mean and variance of everything
-    axes    if the bounds are many-dimensional: release the scatter matrix, rotate to its axes, search the clear ones
-    tree    release the shapes of cells, level by level, halving large wide ones                           (tree.py)
+    root    release count, mean and variance of all records
+    axes    if the bounds have many dimensions: release the scatter matrix, rotate to its axes      (axes.py)
+    tree    release the shapes of cells, level by level; halve cells that are large and wide        (tree.py)
     solve   weighted k-means on points sampled from the released leaves: free                       (refine.py)
-    refine  Lloyd steps on clipped displacements from the centres, shrunk by their noise, with the rest of the budget;
-            they begin with some centres too many, and half-way the pairs that share a cluster are merged; when the
-            centres rest, steps are left out
+    refine  Lloyd steps on clipped displacements, shrunk by their noise, with the rest of the budget. They begin with
+            spare centres; half-way, pairs that share a cluster are merged. When centres rest, steps are left out.
 
 Every release is one query: a record lies in one cell and adds (count, displacement, squares) to it, clipped to that
-cell's own ellipsoid. Schedules depend on released values, k, the bounds and the noise, never on the data.
+cell's own ellipsoid. Schedules depend on released values, k, the bounds and the noise, never on the records.
 """
 
 from dataclasses import dataclass
@@ -37,7 +36,11 @@ from knoll.steps.search import search_tree
 
 @dataclass(frozen=True)
 class KMeansShares(Shares):
-    """Shares of the budget; the axes' share goes to the steps if there is no rotation."""
+    """Shares of the budget. If there is no rotation, the steps get the share of the axes.
+
+    The search finds the clusters, the steps place the centres: each needs what the other gets. docs/benchmarks.md,
+    "K-means utility", measures these shares together.
+    """
 
     root: float = 0.05
     axes: float = 0.12
@@ -56,7 +59,7 @@ class KMeans(PrivateCenters):
     Parameters
     ----------
     n_clusters : int or None, default=8
-        Number of clusters. None chooses it from what is released anyway, at no cost.
+        Number of clusters. With None it is chosen from what is released anyway, at no cost.
     {parameters}
 
     Attributes

@@ -5,9 +5,9 @@
         release, for each cell of the nearest centre, (number of records, sum of records) + noise
         each centre <- noisy sum / noisy number
 
-Where we differ: count and sum are one joint query, with noise divided among them (and, but for ``preset="paper"``,
-among columns) so that the error of a mean is least; the number of steps is a public parameter. ``restart=True`` moves a
-centre whose cell cannot be told from empty beside a large one.
+Where we differ. Count and sum are one joint query. Its noise is divided between count and sum so that the error of a
+mean is least; except for ``preset="paper"``, it is divided among columns in the same way. The number of steps is a
+public parameter. ``restart=True`` moves the centre of a cell that may be empty beside a large cell.
 """
 
 from dataclasses import KW_ONLY
@@ -22,7 +22,7 @@ from knoll.privacy import Ask
 from knoll.queries import CellMoments, Nearest
 from knoll.steps.means import CellMeans, cell_means, means_ask, restart_unseen
 
-PAPER_STEPS = 5
+PAPER_STEPS = 5  # what `preset="paper"` uses
 
 
 @declared
@@ -34,9 +34,9 @@ class Lloyd(PrivateCenters):
     n_clusters : int, default=8
         Number of clusters.
     n_steps : int, default=5
-        Lloyd steps. Each gets an equal share of the budget.
+        Number of Lloyd steps. Each gets an equal share of the budget.
     restart : bool, default=False
-        Whether a cell that cannot be told from empty restarts beside a large one, which the paper does not do.
+        Whether the centre of a cell that may be empty moves beside a large cell. The paper does not do this.
     preset : {"default", "paper"}, default="default"
         "paper": 5 steps, no restarts, and noise in proportion to each column's width.
     {parameters}
@@ -49,8 +49,8 @@ class Lloyd(PrivateCenters):
     -----
     {releases}
 
-    Count and sum of a cell are one joint query. A fitted model may be published. There is no ``labels_``: labels would
-    describe records.
+    Count and sum of a cell are one joint query. A fitted model may be published. There is no ``labels_``, since
+    labels would describe records.
 
     References
     ----------

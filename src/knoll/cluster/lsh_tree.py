@@ -1,13 +1,13 @@
 """DPTree: a coreset from a tree of random hyperplanes (Chang and Kamath 2021, Google's LSH tree).
 
-    hash every record by the sides of random hyperplanes it lies on
-    from the root down: release the counts of the current nodes + noise; split those that are large by the next
-    hyperplane release the (count, sum) of every leaf + noise: leaf means, weighted by their counts, are the coreset
-    weighted k-means on the coreset
+    hash every record by the sides of random hyperplanes that it lies on
+    from the root down: release the counts of the current nodes + noise; split large nodes by the next hyperplane
+    release the (count, sum) of every leaf + noise: leaf means, weighted by their counts, are the coreset
+    run weighted k-means on the coreset
 
-Where we differ: leaf counts and sums are one joint query; a node is split if its count is many times the noise,
-rather than by a fixed number of points; hyperplanes pass through the middle of the domain, never through the
-data's.
+Where we differ. Leaf counts and sums are one joint query. A node is split if its count is many times the noise, not if
+it has a fixed number of points. Hyperplanes pass through the middle of the domain, never through the middle of the
+records.
 """
 
 from dataclasses import KW_ONLY
@@ -23,8 +23,8 @@ from knoll.queries import CellMoments, SplitTree, random_hyperplanes
 from knoll.steps.count_tree import grow_ask, grow_by_counts
 from knoll.steps.means import CellMeans, cell_means, means_ask
 
-PAPER_DEPTH = 20
-COUNTS_SHARE = 0.8
+PAPER_DEPTH = 20  # what `preset="paper"` uses
+COUNTS_SHARE = 0.8  # for the tree, the rest for the means of its leaves: the tree has many levels to pay for
 
 
 @declared
@@ -36,10 +36,10 @@ class LSHTree(PrivateCenters):
     n_clusters : int, default=8
         Number of clusters.
     max_depth : int, default=20
-        Hyperplanes on the way from the root to the deepest leaf. Each level gets an equal share of 80 % of the budget,
-        the leaf means get 20 %.
+        Number of hyperplanes from the root to the deepest leaf. All levels share 80 % of the budget equally. The leaf
+        means get 20 %.
     preset : {"default", "paper"}, default="default"
-        "paper": the published depth, 20. The parameters above are then not looked at.
+        "paper": the published depth, 20. The parameters above are then ignored.
     {parameters}
 
     Attributes
@@ -50,7 +50,7 @@ class LSHTree(PrivateCenters):
     -----
     {releases}
 
-    A record lies in one node of a level. Hyperplanes are public randomness.
+    A record lies in exactly one node of each level. Hyperplanes are public randomness.
 
     References
     ----------
@@ -97,9 +97,9 @@ class LSHTree(PrivateCenters):
 
 
 def merge_cells(leaves: CellMeans, k: int, scales: np.ndarray, rng: np.random.RandomState) -> CellMeans:
-    """Run weighted k-means on the means of cells, and carry the noise of the cells over to the clusters.
+    """Run weighted k-means on the means of cells, and compute the noise of the clusters from that of the cells.
 
-    A cluster's mean is the average of its cells' means weighted by count; noise is independent between cells.
+    A cluster's mean is the average of its cells' means, weighted by count. Noise is independent between cells.
     """
     weights = np.where(leaves.seen, leaves.counts, 0.0)
     centres, labels = weighted_kmeans(leaves.centres / scales, weights, k, rng, restarts=10)

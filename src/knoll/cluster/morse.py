@@ -1,8 +1,8 @@
-"""Clusters of any shape: sub-clusters of any private method, joined over the passes of their density.
+"""Clusters of any shape: a private method finds sub-clusters, which are joined where the density between is high.
 
-    base      any clusterer or mixture here finds sub-clusters through the door
-    density   after a clusterer: steps of expectation-maximisation from its cells make it a mixture    (cells.py)
-    morse     peaks, saddles and merge tree of the mixture; cut it into clusters: free           (knoll.morse)
+    base      any clusterer or mixture of knoll finds sub-clusters through the door
+    density   after a clusterer: expectation-maximisation turns its cells into a mixture               (cells.py)
+    morse     find peaks, saddles and merge tree of the mixture; cut it into clusters: free         (knoll.morse)
 
 Byun, Choi, Lee: Improving the utility of differentially private clustering through dynamical processing, Algorithm 1.
 """
@@ -32,11 +32,11 @@ from knoll.steps.means import CellMeans
 from knoll.steps.moments import Form
 from knoll.steps.subclusters import Subclusters
 
-DENSITY_SHARE = 0.5
-REDRAWS, FEWER_DRAWS = 20, 2_000
-MOST_FULL = 64  # columns up to which products of columns are released
+DENSITY_SHARE = 0.5  # for the mixture, the rest for the clusterer: good shapes against good places
+REDRAWS, FEWER_DRAWS = 20, 2_000  # repetitions for the confidence, and points drawn in each: more are surer and slower
+MOST_FULL = 64  # columns up to which products of columns are released: all d (d + 1) / 2 share the budget
 CUTS = ("overlap", "prominence", "persistence", "height")
-FLOOR = 1e-3  # least standard deviation, in half widths of the bounds
+FLOOR = 1e-3  # least standard deviation, in half widths of the bounds: keeps covariances invertible
 
 
 @declared
@@ -46,22 +46,26 @@ class MorseClustering(PrivateCenters):
     Parameters
     ----------
     n_clusters : int or None, default=None
-        Number of clusters. None cuts at the largest gap in persistence, at no cost.
+        Number of clusters. None chooses it by the largest gap in persistence, at no cost.
     base : clusterer or mixture, optional
-        Finds the sub-clusters; `knoll.KMeans` by default. Only its own parameters are used: budget, bounds and the
-        rest are those given here.
+        Finds the sub-clusters; `knoll.KMeans` by default. Only the parameters of its own method are used. Budget,
+        bounds and all else are those given here.
     n_subclusters : int, optional
-        Number of sub-clusters. By default 24 up to three columns and 12 beyond; with `n_clusters` given, three times as
-        many (at least 24), and beyond three columns twice as many (at least 6).
+        Number of sub-clusters. The default is 24 for up to three columns, and 12 for more. If `n_clusters` is given, it
+        is three times that number (at least 24) for up to three columns, and twice (at least 6) for more.
     cut : {"overlap", "prominence", "persistence", "height"}, default="overlap"
-        What keeps sub-clusters apart when they are joined to `n_clusters`. ``"overlap"``: as long as there are as many
-        hills as clusters, the most prominent ones are clusters; or else how little groups overlap, and how deep the
-        valley between their nearest sub-clusters is, so that a diffuse group about a dense one is a cluster too, which
-        the merge tree does not know. The others cut the tree: by the depth of the pass between two groups below the
-        lower top, and a part of that below the higher one, times the square root of the lighter group's weight; by the
-        first depth alone; or by the height of the pass, as in the paper.
+        What keeps sub-clusters apart when they are joined to `n_clusters`.
+
+        ``"overlap"``: if there are at least as many hills as clusters, the most prominent hills are the clusters. If
+        not, two groups stay apart if they overlap little and the valley between their nearest sub-clusters is deep. So
+        a diffuse group around a dense one can be a cluster too, which no cut of the merge tree can show.
+
+        The others cut the merge tree. ``"persistence"``: by the depth of the pass between two groups, below the lower
+        of their peaks. ``"prominence"``: by this depth plus a part of the depth below the higher peak, times the square
+        root of the lighter group's weight. ``"height"``: by the height of the pass, as in the paper.
     assign : {"component", "flow"}, default="component"
-        What `predict` goes by: the most probable sub-cluster (as the paper), or the peak to which a row flows.
+        How `predict` finds the cluster of a row: by its most probable sub-cluster (as in the paper), or by the peak to
+        which it flows.
     {parameters}
 
     Attributes
@@ -75,10 +79,10 @@ class MorseClustering(PrivateCenters):
     saddles_, saddle_heights_, saddle_ends_ : arrays
         Transition points, the log density there, and the two peaks that each joins.
     dendrogram_ : array of shape (n_joins, 4)
-        The merge tree as SciPy's linkage matrix; its distances are in log density, below the highest peak. Its leaves
-        are the sub-clusters, and behind them peaks to which no sub-cluster's mean flows.
+        The merge tree as SciPy's linkage matrix. Distances are log densities below the highest peak. Its leaves are
+        the sub-clusters, followed by the peaks to which the mean of no sub-cluster flows.
     merge_heights_, merge_persistence_ : arrays of shape (n_joins,)
-        Log density of the pass of each join, and how far the lower side rises above it.
+        Log density at the pass of each join, and how far the lower peak rises above it.
     merge_confidence_ : array of shape (n_joins,)
         How often each join stays joined, or apart, when the released noise is redrawn.
     n_clusters_confidence_ : float
@@ -89,8 +93,8 @@ class MorseClustering(PrivateCenters):
     -----
     {releases}
 
-    A clusterer gets half of the budget, a mixture all of it. Peaks, saddles, tree, cut and confidence cost nothing. A
-    cluster's centre is the mean of its sub-clusters: it need not lie inside.
+    A clusterer as base gets half of the budget, a mixture all of it. Peaks, saddles, tree, cut and confidence cost
+    nothing. A cluster's centre is the mean of its sub-clusters. It need not lie inside the cluster.
 
     References
     ----------
@@ -133,9 +137,9 @@ class MorseClustering(PrivateCenters):
                 raise PrivacyError(f"n_subclusters={sub} is below n_clusters={self.n_clusters}")
         if self.base is not None:
             if isinstance(self.base, MorseClustering) or not isinstance(self.base, PrivateCenters | PrivateMixture):
-                raise PrivacyError(f"base={self.base!r} is not a clusterer or mixture of knoll's")
+                raise PrivacyError(f"base={self.base!r} is not a clusterer or mixture of knoll")
             if not isinstance(self.base, PrivateFit):
-                raise PrivacyError(f"base={self.base!r} fits reports of respondents, and asks nothing through the door")
+                raise PrivacyError(f"base={self.base!r} fits reports of respondents; the base must fit records")
             self.base._check_parameters()
 
     def _asks_for(self, n_columns: int, k: int | None) -> list[Ask]:
@@ -147,7 +151,7 @@ class MorseClustering(PrivateCenters):
         if not isinstance(base, PrivateCenters):
             return asks
         asks += density_asks(n_columns, sub, "full" if n_columns <= MOST_FULL else "diag")
-        return [ask.within(DENSITY_SHARE) for ask in asks]  # half of the budget for each
+        return [ask.within(DENSITY_SHARE) for ask in asks]  # base and density get half of the budget each
 
     def _base(self) -> Any:
         base = KMeans() if self.base is None else clone(self.base)
@@ -198,7 +202,7 @@ class MorseClustering(PrivateCenters):
         return Mixture(self.weights_, self.means_, self.covariances_)
 
     def to_mixture(self, X: Any = None, **unused: Any) -> Mixture:
-        """Return the released mixture of sub-clusters. Free: it holds released values only, and X is not looked at."""
+        """Return the released mixture of sub-clusters. It is free: it holds released values only, and ignores X."""
         return self.mixture_
 
     def _labels(self, rows: np.ndarray) -> np.ndarray:
@@ -220,7 +224,7 @@ class MorseClustering(PrivateCenters):
         return self.predict_proba(X)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log density of X. Computed without noise: for the holder of X, not for publication."""
+        """Return the mean log density of X. It has no noise: it is for the holder of X, and must not be published."""
         check_is_fitted(self)
         return float(self.mixture_.log_density(check_rows(self, X, reset=False)).mean())
 
@@ -234,14 +238,18 @@ class MorseClustering(PrivateCenters):
 
 
 def default_subclusters(n_clusters: int | None, n_columns: int) -> int:
-    """Return how many sub-clusters to look for: many in the plane, where shapes bend; fewer where noise counts."""
+    """Return how many sub-clusters to look for.
+
+    Up to three columns there are many, since shapes bend; beyond there are fewer, since noise matters more. At least 6
+    was settled by made-up clusters: docs/benchmarks.md, "Morse clustering" (`--only table2`).
+    """
     if n_columns <= 3:
         return 24 if n_clusters is None else max(24, 3 * n_clusters)
     return 12 if n_clusters is None else max(6, 2 * n_clusters)
 
 
 def described(cells: Subclusters, found: Landscape, clusters: np.ndarray, more: dict[str, Any]) -> Clusters:
-    """Return what the landscape says, and the clusters' means and sizes."""
+    """Return the fitted attributes of the landscape, and the clusters' means and sizes."""
     mixture, tree = cells.mixture, found.tree
     labels = clusters[: mixture.n_components]
     member = np.eye(int(labels.max()) + 1)[:, labels]

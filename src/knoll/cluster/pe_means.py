@@ -1,25 +1,25 @@
-"""PE-means and, above 16 dimensions, HDPE-means: private evolution of centres by votes (Algorithms 1-3 of its paper).
+"""PE-means and, above 16 dimensions, HDPE-means: private evolution of centres by votes (its paper's Algorithms 1-3).
 
     population <- points spread over the domain
     repeat T times:
-        every record votes for the nearest of the population; release the votes + noise
-        keep the largest votes that make up n, and run weighted k-means on them: k centres
-        if the votes drown in noise, halve L; population <- centres and L Levy-flight variations of each
+        every record votes for the nearest point of the population; release the votes + noise
+        keep the largest votes that together make up n, and run weighted k-means on them: k centres
+        if most of the votes are noise, halve L; population <- centres and L Levy-flight variations of each
     above 16 dimensions: all this in a random projection, then one release of (count, sum) per cell lifts the centres
 
-``preset="paper"`` is this, except that n is released (a small share) instead of taken as public; count and sum of the
-lift are one joint query; and after a projection records are clipped to a public radius again.
+``preset="paper"`` is this, with three differences: n is released with a small share instead of being public; count and
+sum of the lift are one joint query; after a projection, records are clipped to a public radius again.
 
-The default spends a part of the budget otherwise:
+The default spends the budget in another way:
 
-    first   release count, mean and variance of everything; the first population has that shape
-    votes   few steps (as many as the released n can bear), few variations, of the size of their cluster; votes are
-            drawn to what was expected, as far as they are noise (James and Stein); a record looks for its vote among
-            the variations of its nearest centre only
+    first   release count, mean and variance of all records; the first population has that shape
+    votes   few steps, as many as the released n allows, and few variations, as wide as their cluster. Votes are shrunk
+            to what was expected, as far as they are noise (James and Stein). A record votes only among the variations
+            of its nearest centre.
     last    Lloyd steps on displacements, clipped to the shape of the clusters that the votes have shown
 
-The projection is onto orthogonal directions, so the lift is free: a centre gets the mean of everything in all others,
-which leaves every record with its centre, and the steps do the rest.
+The projection is onto orthogonal directions, so the lift is free: in all other directions a centre gets the mean of all
+records. Every record then keeps its nearest centre, and the steps do the rest.
 """
 
 from dataclasses import KW_ONLY, dataclass, replace
@@ -59,14 +59,16 @@ from knoll.steps.refine import (
 from knoll.steps.tree import ROOT, Leaves, release_root
 
 STEP = 0.01  # the paper's variation, as a fraction of the domain's half width
-MOST_CANDIDATES = 50_000
-MOST_EPSILON = 4.0  # the paper's steps grow with epsilon up to here, as far as it tried
-COUNT_SHARE, LIFT_SHARE = 0.02, 0.2  # the paper's preset: the count, the lift; votes get the rest
-FIRST_SHARE, VOTES_SHARE = 0.1, 0.3  # the default: the shape of everything, the votes; the last steps get the rest
+MOST_CANDIDATES = 50_000  # limits the time of a vote: docs/benchmarks.md, "Speed and memory"
+MOST_EPSILON = 4.0  # the paper's number of steps grows with epsilon up to here: it tried no larger one
+COUNT_SHARE, LIFT_SHARE = 0.02, 0.2  # `preset="paper"`: the count, the lift; votes get the rest
+FIRST_SHARE, VOTES_SHARE = 0.1, 0.3  # the default: root, votes; the last steps get the rest, since they set the error
+# Variations of a centre (settled by docs/benchmarks.md, "K-means utility"), and steps of voting, at most: more
+# variations are finer, but each gets fewer votes.
 MOST_VARIATIONS, MOST_VOTES = 40, 8
-ELECTIONS = 3  # after one that elects noise its votes are left out
+ELECTIONS = 3  # repetitions of k-means on the votes: if a centre is only noise, its votes are left out and it repeats
 MOST_ELECTED = 10_000  # candidates of the default: weighted k-means on more takes longer than it is worth
-VOTE_NOISE = 30.0  # one step of voting for each multiple of this by which a cluster exceeds a vote's noise
+VOTE_NOISE = 30.0  # voting has one step for each time that an average cluster holds this many standard errors of a vote
 
 
 @declared
@@ -78,7 +80,7 @@ class PEMeans(PrivateCenters):
     n_clusters : int, default=8
         Number of clusters.
     preset : {"default", "paper"}, default="default"
-        "paper": the algorithm as its paper has it, with T = 4 sqrt(d) steps (times epsilon between 1 and 4) and
+        "paper": the published algorithm, with T = 4 sqrt(d) steps (times epsilon if that is between 1 and 4) and
         L = n / 5 variations per centre. "default": few votes on few variations, then steps on clipped displacements.
     projection : int, optional
         Dimensions to search in. By default all up to 16 columns, else a random projection to 16.
@@ -195,7 +197,7 @@ def vote(
     shape: tuple[np.ndarray, np.ndarray],
     rng: np.random.RandomState,
 ) -> "Found":
-    """Let records vote for points of the mean and variance `shape`, then for variations of the winners."""
+    """Let records vote for random points with mean and variance `shape`, then for variations of the winners."""
     d, variations = domain.n_columns, int(min(max(n**0.5, 4.0), MOST_VARIATIONS, max(MOST_ELECTED / k, 1)))
     steps = int(np.clip(round(n / k / float(grant.stderr(Count())) / VOTE_NOISE), 1, MOST_VOTES))
 
@@ -233,7 +235,7 @@ def elect(
     rng: np.random.RandomState,
     restarts: int | None = None,
 ) -> "Found":
-    """Run weighted k-means on a population, in the metric of the scales."""
+    """Run weighted k-means on a population, weighted by votes, in the metric of the scales."""
     unit = np.ones(population.shape[1]) if scales is None else scales
     centres, labels = weighted_kmeans(population / unit, votes, k, rng, restarts=restarts)
     return Found(population, votes, labels, centres * unit, noise)
@@ -241,7 +243,7 @@ def elect(
 
 @dataclass(frozen=True)
 class Found:
-    """A population, the votes that were kept, the centre each point belongs to, the centres, and a vote's noise."""
+    """A population, the votes that were kept, the centre of each point, the centres, and the noise of a vote."""
 
     population: np.ndarray
     votes: np.ndarray
@@ -250,28 +252,28 @@ class Found:
     noise: float
 
     def means(self) -> CellMeans:
-        """The centres as they are."""
+        """Return the centres as they are, with their standard errors."""
         return vote_means(self.population, self.labels, self.votes, self.noise, self.at)
 
     def points(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """The points with votes, or if these are few all of them; and their votes."""
+        """Return the points with votes, and the votes; all points if those with votes are few."""
         kept = self.votes > 0 if (self.votes > 0).sum() > 2 * k else np.ones(len(self.votes), dtype=bool)
         return self.population[kept], np.maximum(self.votes[kept], 1e-3)
 
     def sizes(self) -> np.ndarray:
-        """Votes of each centre's points."""
+        """Return the votes of each centre's points."""
         return np.bincount(self.labels, self.votes, len(self.at))
 
     def spread(self) -> np.ndarray:
-        """Variance of each centre's points, per column."""
+        """Return the variance of each centre's points, per column."""
         return with_variances(self.at, self.population, self.votes, self.labels).variance
 
 
 def lift(inside: Centres, low: Projected, root: Leaves) -> Centres:
-    """Give projected centres the other directions: the mean of everything.
+    """Add the other directions to projected centres: there, a centre gets the mean of all records.
 
-    The projection is onto orthogonal directions, so that a record's nearest centre stays the same. Of the variance of
-    everything, a cluster has the part that it has in the projection.
+    The projection is onto orthogonal directions, so a record's nearest centre stays the same. The variance of a cluster
+    is the same part of the variance of all records as in the projection.
     """
     mean, variance = root.mean[0], root.variance[0]
     at = mean + (inside.at - low.matrix @ mean) @ low.matrix

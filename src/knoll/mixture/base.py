@@ -15,18 +15,18 @@ from knoll.privacy import Ask
 from knoll.rows import check_rows, label_rows
 from knoll.steps.moments import Belief, Form, standard_errors
 
-MOST_COMPONENTS = 10_000
+MOST_COMPONENTS = 10_000  # refuses a slip of the keyboard; no data in reach shows so many
 
 MIXTURE = """weights_ : array of shape (n_components,)
         Released weights, on the simplex.
     means_ : array of shape (n_components, n_features)
         Released means.
     covariances_ : array of shape (n_components, n_features, n_features)
-        Released covariances, positive definite, whatever `covariance_type`.
+        Released covariances: positive definite matrices for every `covariance_type`.
     weights_stderr_, means_stderr_, covariances_stderr_ : arrays
-        Standard errors that privacy noise gives them, as the releases tell them; infinite for what the noise hides.
+        Standard errors from privacy noise. Infinite for what the noise hides.
     shrinkage_ : array of shape (n_components,)
-        How far privacy noise made covariances be drawn to their diagonals: 0 not at all, 1 all the way.
+        How far covariances were shrunk to their diagonals because of privacy noise: 0 not at all, 1 all the way.
     n_components_ : int
         The number of components.
     n_records_ : float
@@ -45,11 +45,11 @@ class Components:
     errors : tuple of arrays
         Standard errors of weights, means and covariances.
     shrinkage : array of shape (n_components,)
-        How far covariances were drawn to their diagonals.
+        How far covariances were shrunk to their diagonals.
     total : float
         Released number of records.
     confidence : float
-        How sure the number of components is.
+        How often redrawn noise gives the same number of components.
     more : mapping
         Further fitted attributes by name.
     """
@@ -90,7 +90,7 @@ class PrivateMixture(DensityMixin, BaseEstimator):
     weights_: np.ndarray
     means_: np.ndarray
     covariances_: np.ndarray
-    _may_choose = False  # whether n_components=None is understood
+    _may_choose = False  # whether n_components=None is allowed
     _ATTRIBUTES = MIXTURE
     _published: ClassVar = {
         "weights_": "k", "means_": "kd", "covariances_": "kdd", "weights_stderr_": "k", "means_stderr_": "kd",
@@ -110,7 +110,7 @@ class PrivateMixture(DensityMixin, BaseEstimator):
         return self._asks_for(n_columns, self._n_components())
 
     def _asks_for(self, n_columns: int, k: Any) -> Sequence[Ask]:
-        """Return what a search for k components releases at most, from public facts alone."""
+        """Return the most that a search for k components releases. Only public facts are used."""
         return ()
 
     def _fit(self, context: FitContext, rng: np.random.RandomState) -> dict[str, Any]:
@@ -123,11 +123,11 @@ class PrivateMixture(DensityMixin, BaseEstimator):
         raise NotImplementedError
 
     def _restore(self) -> None:
-        """Complete a model that was read from a file; refuse one that could not have been fitted."""
+        """Complete a model that was read from a file. Refuse values that no fit could give."""
         self.n_components_ = self.to_mixture().n_components
 
     def to_mixture(self) -> Mixture:
-        """Return the fitted mixture as one immutable object. Free: it holds released values only."""
+        """Return the fitted mixture as one immutable object. It is free: it holds released values only."""
         check_is_fitted(self)
         return Mixture(self.weights_, self.means_, self.covariances_)
 
@@ -150,7 +150,7 @@ class PrivateMixture(DensityMixin, BaseEstimator):
         return label_rows(self, X, self.to_mixture().predict)
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fit on X, then return the component of each of its rows (the labels are not released by the model)."""
+        """Fit on X, then return the component of each of its rows. The labels are not private: they describe records."""
         return self.fit(X).predict(X)
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -162,7 +162,7 @@ class PrivateMixture(DensityMixin, BaseEstimator):
         return self.to_mixture().log_density(self._rows(X))
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log density of X. Computed without noise: for the holder of X, not for publication."""
+        """Return the mean log density of X. It has no noise: it is for the holder of X, and must not be published."""
         return float(self.score_samples(X).mean())
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:

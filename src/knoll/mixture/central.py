@@ -1,14 +1,14 @@
 """knoll's own mixture (CDP-GMM, Harrington and Mayolo, Algorithm 2, for any dimension).
 
-One column:   a released histogram, and expectation-maximisation on it                              (histogram.py)
+One column:   release a histogram; run expectation-maximisation on it, which is free               (histogram.py)
 more columns:
-    start     a tree of released shapes, and expectation-maximisation on its leaves: free           (start.py)
-    steps     release every component's moments about itself; move it by their precision             (moments.py)
+    start     release a tree of shapes; run expectation-maximisation on its leaves, which is free  (start.py)
+    steps     release the moments of every component; average them with what is known              (moments.py)
 
-Where we differ from the paper: count, mean and covariance of all components are one joint query, clipped to each
-component's own ellipsoid, so neither their number nor the width of the bounds enters its noise; bounds are public;
-responsibilities are probabilities, which no split into cells can bias. ``preset="paper"`` is the paper's algorithm:
-cells of private k-means with a tenth of the budget, and one release of their moments with its split of the rest.
+Where we differ from the paper. Count, mean and covariance of all components are one joint query, clipped to each
+component's own ellipsoid. So the noise depends neither on the number of components nor on the width of the bounds.
+Bounds are public. Responsibilities are probabilities: no cut into cells can bias them. ``preset="paper"`` is the
+paper's algorithm: private k-means with a tenth of the budget, then the moments of its cells with the rest.
 """
 
 from dataclasses import KW_ONLY
@@ -28,10 +28,11 @@ from knoll.steps.means import cell_means, means_ask
 from knoll.steps.moments import Belief, Form, moments_ask, walk
 from knoll.steps.start import start_asks, start_from_tree
 
-START_SHARE = 0.35
+# docs/benchmarks.md, "Mixtures" ("Several columns"), measures these together; it varies none of them singly.
+START_SHARE = 0.35  # for the start, the rest for the steps: a bad start loses components, noisy steps lose precision
 NO_HISTOGRAM = {"histogram_": np.empty(0), "histogram_edges_": np.empty(0)}  # in more than one column
-STEPS = 4
-PAPER_KMEANS, PAPER_STEPS = 0.1, 2
+STEPS = 4  # of expectation-maximisation: more come closer to the optimum, but each has more noise
+PAPER_KMEANS, PAPER_STEPS = 0.1, 2  # `preset="paper"`: share and steps of its k-means
 
 
 @declared
@@ -41,7 +42,7 @@ class GaussianMixture(PrivateMixture, PrivateFit):
     Parameters
     ----------
     n_components : int or None, default=1
-        Number of components. None chooses it from what is released anyway, at no cost.
+        Number of components. With None it is chosen from what is released anyway, at no cost.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
         Shape of the covariances.
     covariance_floor : float, default=0.001
@@ -62,8 +63,8 @@ class GaussianMixture(PrivateMixture, PrivateFit):
     -----
     {releases}
 
-    In one column, at delta = 1e-6, Laplace noise is a third as wide, and the fit is purely private, which is more than
-    what was asked for.
+    In one column Laplace noise is used where it is narrower: at delta = 1e-6 it is a third as wide. The fit is then
+    purely private, which is more than what was asked for.
 
     References
     ----------
@@ -98,7 +99,7 @@ class GaussianMixture(PrivateMixture, PrivateFit):
             raise PrivacyError('preset="paper" needs n_components')
 
     def _budget_for(self, n_columns: int) -> Budget:
-        """One column is one vote in a histogram, for which Laplace noise is often the narrower."""
+        """Return the budget. For one column it may be pure: a record is one vote, and Laplace noise is often narrower."""
         budget = Budget(self.epsilon, self.delta)
         one_vote = n_columns == 1 and self.preset == "default" and self.delta > 0
         return (

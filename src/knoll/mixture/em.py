@@ -5,9 +5,9 @@
         E  responsibilities of every record, from the released mixture
         M  release their moments (1, x, x x^T) per component + noise; move the mixture
 
-Where we differ: a record's responsibilities sum to one, so its moments are bounded jointly over all components and the
-noise does not grow with their number; moments are taken about each released component, clipped to its own
-ellipsoid; steps are averaged by their precision. ``start="packed"`` spends nothing before the first step.
+Where we differ. A record's responsibilities sum to one. So its moments are bounded jointly over all components, and the
+noise does not grow with their number. Moments are taken about each released component, clipped to its own ellipsoid.
+Steps are averaged, weighted by their precision. ``start="packed"`` spends nothing before the first step.
 """
 
 from dataclasses import KW_ONLY
@@ -24,13 +24,14 @@ from knoll.privacy import Ask, PrivacyError
 from knoll.steps.moments import Belief, Form, moments_ask, restricted, walk
 from knoll.steps.start import Start, start_asks, start_from_tree
 
-START_SHARE = 0.35
+START_SHARE = 0.35  # as in central.py: a bad start loses components, noisy steps lose precision
 STEPS = """n_components : int, default=1
         Number of components.
     n_steps : int, default=5
-        Steps of expectation-maximisation. Each gets an equal share of what the start leaves.
+        Number of steps. Each gets an equal share of what the start leaves.
     start : {"tree", "packed"}, default="tree"
-        A mixture fitted to a released tree, with 35 % of the budget; or points packed into the bounds, for nothing.
+        "tree": a mixture fitted to a released tree, for 35 % of the budget. "packed": points packed into the bounds,
+        which is free.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
         Shape of the covariances.
     covariance_floor : float, default=0.001
@@ -39,7 +40,7 @@ STEPS = """n_components : int, default=1
 
 @declared
 class EMSteps(PrivateMixture, PrivateFit):
-    """Expectation-maximisation on released moments; how records are shared out is up to the method."""
+    """Expectation-maximisation on released moments. `_soft` says whether a record may belong to several components."""
 
     n_components: int = 1
     _: KW_ONLY
@@ -72,7 +73,7 @@ class EMSteps(PrivateMixture, PrivateFit):
 
 
 def packed(context: FitContext, k: int, rng: np.random.RandomState, form: Form) -> Start:
-    """Return equal round components packed into the domain: public."""
+    """Return equal round components, packed into the domain. This is public."""
     means = packed_starts(context.domain, k, context.scales, rng)
     width = context.domain.half / max(k ** (1 / context.domain.n_columns), 1.0) / 2
     covariances = np.tile(np.diag(np.square(width)), (k, 1, 1))

@@ -5,9 +5,9 @@
         E  every record goes to its most probable component
         M  release the moments (1, x, x x^T) of each component + noise; move the mixture
 
-Where we differ: the paper's second moments about a noisy mean have entries up to 4 on [-1, 1]^D, so its noise is too
-small; here displacements are clipped to each component's own ellipsoid and bounded jointly. Hard responsibilities cut
-the tails of overlapping components and so make them a little too narrow; `knoll.EMGaussianMixture` does not.
+Where we differ. The paper's second moments about a noisy mean have entries up to 4 on [-1, 1]^D, so its noise is too
+small. Here displacements are clipped to each component's own ellipsoid and bounded jointly. Hard responsibilities cut
+the tails of overlapping components, which makes them a little too narrow. `knoll.EMGaussianMixture` does not do this.
 """
 
 from typing import ClassVar
@@ -33,7 +33,7 @@ class HardEMGaussianMixture(EMSteps):
     -----
     {releases}
 
-    Responsibilities are hard: a record touches one component.
+    Responsibilities are hard: a record belongs to one component.
 
     Examples
     --------

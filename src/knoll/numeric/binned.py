@@ -1,9 +1,9 @@
-"""One-dimensional mixtures from counts in bins: expectation-maximisation through whatever noise the counts carry.
+"""One-dimensional mixtures from counts in bins: expectation-maximisation that takes the noise of counts into account.
 
-A `Sight` says what was seen of the true counts of bins: noisy counts (released by a curator, or debiased local reports)
-or reports through a known channel. Given intensities of the bins it returns expected true counts, which the M-step
-treats as data; bins enter through their exact probabilities under a normal law, so their width does no harm.
-Everything here is post-processing.
+A `Sight` holds what was seen of the true counts of bins. It has noisy counts (released by a curator, or debiased local
+reports), or reports through a known channel. Given the intensities of the bins, it returns the expected true counts,
+which the M-step treats as data. Bins enter with their exact probabilities under a normal law, so wide bins cause no
+bias. Everything here is post-processing.
 """
 
 import math
@@ -13,10 +13,11 @@ from typing import Protocol
 import numpy as np
 from scipy.special import ndtr
 
-STARTS, SHORT, LONG = 16, 40, 400
+# All of it is free of budget, so time alone limits these. No benchmark of docs/benchmarks.md varies them.
+STARTS, SHORT, LONG = 16, 40, 400  # starting points; steps from each of them; steps from the best of them
 SETTLED = 1e-4  # stop when no mean moves by this many standard deviations, and no variance by this fraction
-KEEP = 3  # starts that survive the short run
-_TINY = 1e-290
+KEEP = 3  # starts that go on after the short run
+_TINY = 1e-290  # keeps divisions and logarithms finite
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,8 @@ class Sight(Protocol):
 class NoisyCounts:
     """Counts with noise of a known standard error added.
 
-    The true count is Poisson with intensity l; the best linear guess from a noisy count c is
-    l + l / (l + s^2) (c - l): bins whose count is all noise say nothing.
+    Let the true count be Poisson with intensity l. From a noisy count c with standard error s, the best linear guess is
+    l + l / (l + s^2) (c - l). So a bin whose count is mostly noise says next to nothing.
     """
 
     def __init__(self, counts: np.ndarray, stderr: np.ndarray | float):
@@ -63,7 +64,7 @@ class NoisyCounts:
         self.total = max(float(self.counts.sum()), 1.0)
 
     def expected(self, intensity: np.ndarray) -> np.ndarray:
-        """Shrink what was seen towards the intensity, by its noise."""
+        """Shrink the counts towards the intensities, as far as they are noise."""
         return np.maximum(intensity + intensity / (intensity + self.noise) * (self.counts - intensity), 0.0)
 
     def log_likelihood(self, intensity: np.ndarray) -> np.ndarray:
@@ -73,14 +74,14 @@ class NoisyCounts:
 
 
 class Channel:
-    """Reports that went through a known random channel: `matrix` (outputs, bins), `counts` of outputs."""
+    """Reports that went through a known random channel: `counts` of outputs, and probabilities `matrix` (outputs, bins)."""
 
     def __init__(self, counts: np.ndarray, matrix: np.ndarray):
         self.counts, self.matrix = np.asarray(counts, dtype=float), matrix
         self.total = max(float(self.counts.sum()), 1.0)
 
     def expected(self, intensity: np.ndarray) -> np.ndarray:
-        """Divide every output among the bins that it may come from."""
+        """Divide every output among the bins that it may come from, by probability."""
         return intensity * ((self.counts / np.maximum(intensity @ self.matrix.T, _TINY)) @ self.matrix)
 
     def log_likelihood(self, intensity: np.ndarray) -> np.ndarray:
@@ -91,14 +92,14 @@ class Channel:
 
 @dataclass(frozen=True)
 class Prior:
-    """A faint public prior, in records per component: on variances (and weights), and on means in their order.
+    """A faint public prior, in records per component: on variances and weights, and on the ordered means.
 
     Attributes
     ----------
     records, variance : float
         Records added to each component, and their variance.
     mean_records, means : float, array of shape (k,)
-        Records added to each component at these places, which counts for means only.
+        Records added to each component at these places. They count for the means only.
     """
 
     records: float
@@ -110,7 +111,7 @@ class Prior:
 def bin_moments(fits: Fits, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return probability, mean and variance of each component inside each bin: (fits, components, bins) each.
 
-    The outer bins reach to infinity: records beyond the outer edges were counted in them.
+    The outer bins reach to infinity, since they also count the records beyond the outer edges.
     """
     s = np.sqrt(fits.variances)[..., None]
     z = (edges[1:-1] - fits.means[..., None]) / s
@@ -163,14 +164,14 @@ def log_likelihood(fits: Fits, sight: Sight, edges: np.ndarray) -> np.ndarray:
 
 
 def log_prior(fits: Fits, prior: Prior) -> np.ndarray:
-    """Return the log density of the prior at each fit, up to a constant: narrow components are unlikely."""
+    """Return the log density of the prior at each fit, up to a constant. Narrow components are unlikely."""
     spread = np.log(fits.variances) + prior.variance / fits.variances
     away = np.square(np.sort(fits.means, axis=-1) - prior.means) / prior.variance * prior.mean_records
     return (prior.records * (np.log(fits.weights) - 0.5 * spread) - 0.5 * away).sum(axis=-1)
 
 
 def starts(density: np.ndarray, edges: np.ndarray, k: int, rng: np.random.RandomState) -> Fits:
-    """Return starting points: quantiles of a histogram, and random spots of it."""
+    """Return starting points: even quantiles of a histogram, and random ones."""
     middle = (edges[1:] + edges[:-1]) / 2
     mass = np.maximum(density, 0.0) + 1e-3 * max(float(np.abs(density).mean()), 1e-9)
     along = np.cumsum(mass) / mass.sum()
@@ -192,7 +193,7 @@ def fit_binned(
     prior: Prior,
     steps: int = LONG,
 ) -> tuple[Fits, float]:
-    """Return the best of several fits, components in order, and its log-likelihood.
+    """Return the best of several fits, its components ordered by mean, and its log-likelihood.
 
     Parameters
     ----------
@@ -207,9 +208,9 @@ def fit_binned(
     floor : float
         Smallest variance.
     prior : Prior
-        Draws variances towards a common one, weights towards each other, means towards places.
+        Pulls variances to a common one, weights to each other, and means to given places.
     steps : int
-        Steps of the best starts.
+        Most steps from the best starts.
     """
     flat = np.full(len(edges) - 1, sight.total / (len(edges) - 1))
     density = sight.expected(flat)

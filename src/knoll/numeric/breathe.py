@@ -1,7 +1,8 @@
-"""Weighted k-means that leaves poor local optima: add a few centres too many, merge the cheapest pairs, repeat.
+"""Weighted k-means that leaves poor local optima: add a few extra centres, merge the cheapest pairs, repeat.
 
-Ten restarts miss some of fifty clusters in most runs, one breath finds them (Fritzke 2020, "breathing k-means", with
-centres added by greedy k-means++ and taken away by Ward's criterion). Works on released points only.
+Of fifty clusters, ten restarts miss some in most runs; one breath finds them. This is the "breathing k-means" of Fritzke
+(2020), except that greedy k-means++ adds the centres and Ward's criterion takes them away. It works on released points
+only.
 """
 
 import numpy as np
@@ -11,16 +12,18 @@ from threadpoolctl import threadpool_limits
 from knoll.numeric.distances import squared_distances
 from knoll.numeric.ward import ward
 
+# Breathing came in for the row "many" of docs/benchmarks.md ("Kinds of data that nothing was tuned on"). It costs no
+# budget: all these numbers trade time for a lower loss.
 EXTRA = 5  # centres added at first; one fewer whenever that does not help
 TRIED = 20  # points tried for each added centre
-MOST_BREATHS = 25
-STEPS = 10
-LEAST_GAIN = 1e-5
+MOST_BREATHS = 25  # a limit for the time: breathing mostly ends earlier, when no extra centre helps
+STEPS = 10  # of Lloyd's algorithm, after centres were added and again after they were merged
+LEAST_GAIN = 1e-5  # part of the loss that a breath must save to count as help
 
 
 @threadpool_limits.wrap(limits=1)
 def breathe(points: np.ndarray, weights: np.ndarray, k: int, rng: np.random.RandomState) -> NonprivateKMeans:
-    """Return weighted k-means fitted to more than k points."""
+    """Fit weighted k-means to points. There must be more than k of them."""
     best = NonprivateKMeans(k, n_init=1, random_state=rng).fit(points, sample_weight=weights)
     extra = min(EXTRA, k - 1, len(points) - k)
     for _ in range(MOST_BREATHS):
@@ -45,7 +48,7 @@ def lloyd(points: np.ndarray, weights: np.ndarray, centres: np.ndarray, steps: i
 def with_more(
     points: np.ndarray, weights: np.ndarray, fitted: NonprivateKMeans, extra: int, rng: np.random.RandomState
 ) -> np.ndarray:
-    """Add centres one by one, each the best of some points drawn by their part of the loss."""
+    """Add centres one by one. Each is the best of TRIED points, drawn in proportion to their part of the loss."""
     centres = fitted.cluster_centers_
     near = np.square(points - centres[fitted.labels_]).sum(axis=1)
     for _ in range(extra):

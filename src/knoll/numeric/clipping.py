@@ -1,28 +1,30 @@
-"""What clipping takes from a Gaussian, and how to put it back; and how to divide noise among a component's moments."""
+"""How clipping changes a Gaussian, and how to undo this. Also: how to divide noise among a component's moments."""
 
 import numpy as np
 from scipy.stats import chi, chi2
 
 from knoll.queries.components import DIAGONAL, OFF
 
-CLIP, NARROW_CLIP = 3.0, 1.5  # clip radius^2 = d + CLIP sqrt(2 d): whitened, nearly all of a Gaussian
-WIDEST = 10.0  # no step widens a component by more than this
+# Clip radius^2 = d + CLIP sqrt(2 d), whitened. With CLIP nearly all of a Gaussian is inside. NARROW_CLIP cuts more off,
+# for less noise. docs/benchmarks.md measures no other values.
+CLIP, NARROW_CLIP = 3.0, 1.5
+WIDEST = 10.0  # no step makes a variance larger than this many times: noise must not blow a component up
 
 
 def clip_radius(d: int, clip: float = CLIP) -> float:
-    """Whitened radius beyond which displacements are shortened."""
+    """Return the whitened radius beyond which displacements are shortened."""
     return float(np.sqrt(d + clip * np.sqrt(2 * d)))
 
 
 def clipped_variance(d: int, radius: float, variance: np.ndarray | float) -> np.ndarray:
-    """Variance per column that is left of a round Gaussian when displacements are shortened to a radius."""
+    """Return the variance per column of a round Gaussian after its displacements are shortened to a radius."""
     squares = radius**2 / np.asarray(variance, dtype=np.float64)
     inside = chi2.cdf(squares, d)
     return variance * (d * chi2.cdf(squares, d + 2) + squares * (1 - inside)) / d
 
 
 def clip_factors(d: int, radius: float) -> tuple[float, float]:
-    """By what clipping shortens a small displacement, and variances, of a standard Gaussian."""
+    """Return two factors: by what clipping a standard Gaussian shortens a small shift of its mean, and its variances."""
     lengths = np.linspace(radius, radius + 12.0, 2001)
     beyond = np.trapezoid(radius / lengths * chi.pdf(lengths, d), lengths)
     shorter = chi2.cdf(radius**2, d) + (1 - 1 / d) * beyond
@@ -30,10 +32,10 @@ def clip_factors(d: int, radius: float) -> tuple[float, float]:
 
 
 def unclip(spreads: np.ndarray, radius: float) -> np.ndarray:
-    """Scale covariances of clipped displacements to those of the round Gaussians that would have been clipped so.
+    """Scale covariances of clipped displacements to what they were before the clip, as if Gaussians were round.
 
-    At the end, where components are whitened by themselves, this is exact for Gaussians; before, it lets a component
-    that is far too narrow grow at once.
+    At the end each component is whitened by itself, and this is exact for Gaussians. Before, it lets a component that
+    is far too narrow grow at once.
     """
     d = spreads.shape[1]
     variances = np.geomspace(1e-3, WIDEST, 400)
@@ -43,11 +45,11 @@ def unclip(spreads: np.ndarray, radius: float) -> np.ndarray:
 
 
 def noise_weights(d: int, radius: float, products: str, norm: int) -> tuple[float, float]:
-    """Weights of count and squares, next to the displacement's 1, that waste least of the likelihood.
+    """Return the weights of count and squares (displacements have 1) that lose least of the likelihood.
 
-    Noise of unit 1 on (count, displacement, squares) weighted by p costs sum(c / p^2) / 2 of a component's
-    log-likelihood, c = (1, d R^2, ...), at a noise scale proportional to the norm of (g p), g the largest norms of the
-    three parts.
+    Let (count, displacement, squares) have weights p and unit noise. This costs sum(c / p^2) / 2 of a component's
+    log-likelihood, with c = (1, d R^2, ...). The noise scale is proportional to the norm of (g p), where g holds the
+    largest norms of the three parts.
     """
     entries = {"full": d + 2 * (d * (d - 1) / 2) * (DIAGONAL / OFF) ** 2, "diag": d, "trace": 1 / d}[products]
     costs = np.array([1.0, d * radius**2, radius**4 * entries / 2])

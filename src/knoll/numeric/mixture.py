@@ -1,6 +1,6 @@
 """A Gaussian mixture as one small immutable object: density, derivatives, membership, samples, JSON.
 
-It is made of released values or of anything else public; nothing here sees a record.
+It is made of released or other public values. Nothing here sees a record.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from knoll.privacy.errors import DataError
 
-_ENTRIES = 2**23  # numbers held at once while evaluating: points x components x columns
+_ENTRIES = 2**23  # numbers held in memory at once (points x components x columns): 64 MB of floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,14 +67,14 @@ class Mixture:
 
     @classmethod
     def nearest(cls, weights: Any, means: Any, covariances: Any, floor: Any) -> Self:
-        """Return the mixture nearest to noisy parameters, whatever the noise did to them.
+        """Return the proper mixture nearest to noisy parameters.
 
         Parameters
         ----------
         weights, means, covariances : arrays
             As for a mixture, but weights may be negative and covariances indefinite.
         floor : float or array of shape (d,)
-            Least variance, in every direction (measured in these units, one per column).
+            Least variance of each column. Divided by these, no direction has a variance below 1.
         """
         width = np.sqrt(np.broadcast_to(np.asarray(floor, dtype=np.float64), np.shape(means)[1:]))
         scaled = np.asarray(covariances, dtype=np.float64) / np.multiply.outer(width, width)
@@ -101,7 +101,7 @@ class Mixture:
 
     @cached_property
     def _log_peaks(self) -> np.ndarray:
-        """Log of each weighted component at its mean."""
+        """Log of each weighted component's density at its mean."""
         determinants = np.linalg.slogdet(self.covariances)[1]
         with np.errstate(divide="ignore"):
             return np.log(self.weights) - (determinants + self.n_columns * np.log(2 * np.pi)) / 2
@@ -187,7 +187,7 @@ class Mixture:
         return hash((self.weights.tobytes(), self.means.tobytes(), self.covariances.tobytes()))
 
     def _parts(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Gradient of each component's log, (n, k, d), and that log, (n, k)."""
+        """Return the gradient of each component's log density, (n, k, d), and that log density, (n, k)."""
         away = self.means - points[:, None, :]
         pull = np.matmul(away.transpose(1, 0, 2), self.precisions).transpose(1, 0, 2)
         return pull, self._log_peaks - (away * pull).sum(axis=2) / 2

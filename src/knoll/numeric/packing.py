@@ -1,18 +1,18 @@
-"""Where to begin: public starting points, spread over the domain without looking at any record."""
+"""Public starting points, spread over the domain without a look at any record."""
 
 import numpy as np
 
 from knoll.queries import Ball, Box
 
-_MOST_PACKED = 2000
+_MOST_PACKED = 2000  # packing takes quadratic time; above this, uniform points are used
 
 
 def packed_starts(domain: Box | Ball, n: int, scales: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
     """Return `n` points of the domain that keep away from each other and from its walls.
 
-    Sphere packing as in Su et al. (2016): centres of the largest equal balls that fit side by side. Greedily, each
-    next point is the one, among uniform candidates, around which the largest ball is free: half the distance to the
-    nearest point chosen, or the distance to the wall.
+    This is sphere packing as in Su et al. (2016): centres of the largest equal balls that fit side by side. It is greedy.
+    Each next point is the uniform candidate with the largest free ball around it. The ball's radius is half the distance
+    to the nearest point chosen so far, or the distance to the wall if that is less.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def packed_starts(domain: Box | Ball, n: int, scales: np.ndarray, rng: np.random
         room = np.maximum(half.min() - np.linalg.norm(candidates, axis=1), 0.0)
     else:
         room = (half - np.abs(candidates)).min(axis=1)
-    if n > _MOST_PACKED:  # packing is quadratic; so many uniform points cover the domain anyway
+    if n > _MOST_PACKED:  # so many uniform points cover the domain anyway
         return domain.centre + candidates[:n] * scales
     chosen = np.empty(n, dtype=np.intp)
     for i in range(n):

@@ -1,4 +1,4 @@
-"""Ward's criterion: the loss that making two centres one adds. Works on released values only."""
+"""Ward's criterion: how much loss it adds to join two centres. It works on released values only."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from knoll.numeric.distances import squared_distances
 
 
 class Joins:
-    """The costs of joining each pair of centres. The arrays are looked at, not copied: after a change, `update`."""
+    """The costs of joining each pair of centres. The arrays are not copied: after a change to them, call `update`."""
 
     def __init__(self, at: np.ndarray, weight: np.ndarray, error: np.ndarray):
         self.at, self.weight, self.error = at, weight, error
@@ -15,7 +15,7 @@ class Joins:
         self.update(np.arange(len(at)))
 
     def update(self, rows: np.ndarray) -> None:
-        """Compute the costs of some centres anew. Squared errors of the centres are taken out of their distances."""
+        """Compute the costs of some centres anew. The squared errors of centres are subtracted from the distances."""
         gaps = squared_distances(self.at[rows], self.at) - self.error[rows, None] - self.error
         mass = self.weight[rows, None] * self.weight / (self.weight[rows, None] + self.weight)
         cost = np.where(self.gone, np.inf, mass * np.maximum(gaps, 0.0))
@@ -34,7 +34,7 @@ class Joins:
 
 
 def ward(at: np.ndarray, weight: np.ndarray, k: int, error: np.ndarray | None = None) -> np.ndarray:
-    """Join the cheapest pairs of weighted centres until k groups are left: rows of shares that add up to one."""
+    """Join the cheapest pairs of centres until k groups are left. Return each group's shares, which add up to one."""
     at, weight, error = at.copy(), weight.copy(), np.zeros(len(at)) if error is None else error.copy()
     shares, joins = np.eye(len(at)), Joins(at, weight, error)
     for _ in range(len(at) - k):

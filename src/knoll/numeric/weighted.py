@@ -1,4 +1,4 @@
-"""Working with released points: weighted k-means, thresholds, proposals. Post-processing and public randomness only."""
+"""Weighted k-means, thresholds and proposals for released points: post-processing and public randomness only."""
 
 import math
 
@@ -13,10 +13,10 @@ from knoll.queries import Ball, Box, Projected
 def weighted_kmeans(
     points: np.ndarray, weights: np.ndarray, k: int, rng: np.random.RandomState, *, restarts: int | None = 3
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return k centres of weighted points and the label of each point. Points of no weight are ignored.
+    """Return k centres of weighted points and the label of each point. Points without weight are ignored.
 
-    With fewer than k points of weight, the others are centres of their own, as they are. Without restarts, k-means
-    breathes.
+    If at most k different points have weight, the k heaviest points are the centres. With ``restarts=None``, breathing
+    k-means is used instead of restarts.
     """
     heavy = np.flatnonzero(weights > 0)
     if len(np.unique(points[heavy], axis=0)) <= k:
@@ -33,7 +33,7 @@ def weighted_kmeans(
 
 
 def keep_top_mass(votes: np.ndarray, total: float) -> np.ndarray:
-    """Return the votes, all but the largest, which together make up `total`, set to zero (PE-means, Algorithm 2)."""
+    """Keep the largest votes that together make up `total`; set all others to zero (PE-means, Algorithm 2)."""
     order = np.argsort(-votes, kind="stable")
     mass = np.cumsum(votes[order])
     enough = np.flatnonzero(mass > total)
@@ -44,7 +44,7 @@ def keep_top_mass(votes: np.ndarray, total: float) -> np.ndarray:
 
 
 def drawn_to(expected: np.ndarray, votes: np.ndarray, noise: float) -> np.ndarray:
-    """Return votes drawn to what was expected, as far as their differences are noise (James and Stein 1961)."""
+    """Return the votes shrunk to the expected ones, as far as the differences are noise (James and Stein 1961)."""
     off = votes - expected
     return expected + max(0.0, 1.0 - len(off) * noise**2 / max(float(np.square(off).sum()), 1e-300)) * off
 
@@ -57,7 +57,7 @@ def levy_flights(size: tuple[int, ...], rng: np.random.RandomState, beta: float 
 
 
 def uniform_points(domain: Box | Ball | Projected, n: int, rng: np.random.RandomState) -> np.ndarray:
-    """Return public points spread over a domain."""
+    """Return public random points, spread evenly over a domain."""
     d = domain.n_columns
     if isinstance(domain, Box):
         return domain.centre + domain.half * rng.uniform(-1.0, 1.0, (n, d))

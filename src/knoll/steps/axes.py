@@ -1,7 +1,7 @@
-"""Principal axes: where the bounds have many dimensions, the search goes along the few axes that stand out.
+"""Principal axes: where the bounds have many dimensions, the search uses only the few axes that stand out.
 
-The scatter matrix of the records is released once. Its eigenvectors turn the coordinates; eigenvalues above the edge of
-the noise's own spectrum say how many axes the search needs. All else here is post-processing.
+The scatter matrix of the records is released once. Its eigenvectors become the new coordinates. Noise alone would give
+eigenvalues up to a known edge; an axis stands out if its eigenvalue is above it. All else here is post-processing.
 """
 
 from dataclasses import dataclass
@@ -15,17 +15,19 @@ from knoll.steps.refine import Centres
 from knoll.steps.shapes import effective, ellipsoid, unit_frame
 from knoll.steps.tree import Leaves, tree_asks
 
-ROTATE_FROM, MOST_AXES = 12, 12  # rotate if the bounds have so many effective dimensions; axes kept for the search
-MOST_ROTATED = 400  # columns up to which a scatter matrix is released: it has d (d + 1) / 2 entries
+# With fewer effective dimensions than ROTATE_FROM, the tree can search all columns and needs no share for the axes.
+# MOST_AXES keeps the search small: each further axis is one more direction for the tree to halve.
+ROTATE_FROM, MOST_AXES = 12, 12
+MOST_ROTATED = 400  # columns; time and memory limit it: a scatter matrix has d (d + 1) / 2 entries
 
 
 def rotates(frame: Frame) -> bool:
-    """Whether the bounds have so many dimensions that axes are worth their share."""
+    """Return whether the bounds have enough dimensions for the axes to be worth their share."""
     return bool(effective(frame.half) >= ROTATE_FROM) and frame.n_columns <= MOST_ROTATED
 
 
 def rotated_tree_asks(n_columns: int, k: int, shares: tuple[float, float, float, float]) -> list[Ask]:
-    """Return what a tree for k clusters, and the axes before it, release at most."""
+    """Return the most that the axes and a tree for k clusters release."""
     root, axes, tails, tree = shares
     asks = tree_asks(n_columns, k, (root, tails, tree))
     if ROTATE_FROM <= n_columns <= MOST_ROTATED:
@@ -43,13 +45,13 @@ class Rotation:
     clear_axes: int
 
     def frame(self, context: FitContext) -> Frame:
-        """All axes, for the steps."""
+        """Return the coordinates along all axes, for the steps."""
         return Frame(
             Projected(context.domain, self.axes, longest_record(context.domain, context.scales), context.scales)
         )
 
     def search(self, context: FitContext) -> Frame:
-        """The axes that stand out, for the tree."""
+        """Return the coordinates along the axes that stand out, for the tree."""
         return Frame(
             Projected(
                 context.domain,
@@ -60,7 +62,7 @@ class Rotation:
         )
 
     def along(self, points: np.ndarray) -> np.ndarray:
-        """Return points in the axes that stand out."""
+        """Return the coordinates of points along the axes that stand out."""
         return points @ self.axes[: self.clear_axes].T
 
     def turn(self, root: Leaves) -> Leaves:
@@ -77,7 +79,7 @@ class Rotation:
         return Leaves(root.nodes, root.count, root.count_variance, *columns)
 
     def lift(self, centres: Centres, root: Leaves) -> Centres:
-        """Give centres of the search the other axes: the mean, and the variance of everything."""
+        """Add the axes that were not searched: there, a centre gets the mean and the variance of all records."""
         k, q = centres.at.shape
         rest = root.variance[0, q:]
         rest = np.maximum(rest, 0.3 * rest.mean()) if len(rest) else rest
@@ -86,7 +88,7 @@ class Rotation:
 
 
 def principal_axes(grant: Grant, frame: Frame, root: Leaves) -> Rotation:
-    """Release the scatter matrix about the released mean; count the eigenvalues above the noise's spectral edge."""
+    """Release the scatter matrix about the released mean. Count the eigenvalues above the edge of pure noise."""
     axes, radius = ellipsoid(root.variance[0])
     query = ScatterMatrix(frame, root.mean[0], axes, float(radius))
     released = grant.release(query)
@@ -100,10 +102,11 @@ def principal_axes(grant: Grant, frame: Frame, root: Leaves) -> Rotation:
 
 
 def without_noise(values: np.ndarray, edge: float) -> np.ndarray:
-    """Return the eigenvalues of a noisy matrix as they are without the noise, whose own spectrum ends at `edge`.
+    """Return the eigenvalues of a noisy matrix with the effect of the noise removed.
 
-    Noise lifts an eigenvalue v to v + edge^2 / 4 v if that is above the edge (Benaych-Georges and Nadakuditi 2011), and
-    scatters the others; the sum of all it hardly moves, so the others share what is left.
+    Noise alone has eigenvalues up to `edge`. It lifts an eigenvalue v to v + edge^2 / 4 v if that is above the edge
+    (Benaych-Georges and Nadakuditi 2011): this is undone. It scatters the other eigenvalues. Their sum is known,
+    because noise hardly moves the sum of all: the others share it evenly.
     """
     clear = values > edge
     found = np.where(clear, (values + np.sqrt(np.maximum(values**2 - edge**2, 0.0))) / 2, 0.0)

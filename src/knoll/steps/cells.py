@@ -1,12 +1,13 @@
 """The mixture of a clusterer's cells: released centres become components by releasing the moments of their cells.
 
-    shapes   release count, mean and variances of each cell, clipped first to the room that its neighbours leave, then
-             to the ellipsoid that the shapes before tell: three rounds, each narrower
-    moments  release count, mean and covariance of each cell, clipped to the ellipsoid that the shapes tell
-    or steps of expectation-maximisation from the shapes, with soft responsibilities: the density, not the cells
+    shapes   release count, mean and variances of each cell, in three rounds. The first round clips to the space that
+             the neighbours leave. Each later round clips to the ellipsoid that the round before showed.
+    moments  release count, mean and covariance of each cell, clipped to the ellipsoid of the last round
+    or, instead of moments: steps of expectation-maximisation that start from the shapes (`density_from_cells`)
 
-A cell's noise is as wide as its clip. From far too wide a guess one round cannot tell a narrow cell from nothing, so
-the rounds learn one factor for all cells first, which is known well, then one for each, then the columns.
+A cell's noise is as wide as its clip. If the clip is far too wide, one round cannot tell a narrow cell from an empty
+one. So every round first learns one factor for all cells, which many values tell well; then one factor for each cell;
+then the columns.
 """
 
 import numpy as np
@@ -19,10 +20,13 @@ from knoll.steps.moments import Belief, Form, ask, learn, moments_ask, restricte
 from knoll.steps.shapes import Asking, ellipsoid
 
 SHAPES = Asking("count, mean and variance of cells", count=0.5, squares=0.5, bias=0.0)
-SHAPES_SHARES = (0.1, 0.1, 0.15)
-TRUST = 1.0  # prior standard deviation of a cell's variance, in units of what was known of it before
-STEPS = 4  # of expectation-maximisation
-NARROWER, MARGIN = 0.1, 0.25  # least factor of one round; cells are taken too wide by this part of what is unsure
+# docs/benchmarks.md varies none of these constants by itself; its section "Morse clustering" measures them together.
+SHAPES_SHARES = (0.1, 0.1, 0.15)  # one for each round; more makes better clips, less leaves more for the moments
+TRUST = 1.0  # prior standard deviation of a cell's variance, over that variance: 1 is a weak prior
+STEPS = 4  # of expectation-maximisation; more come closer to the optimum, but each has more noise
+# NARROWER: no round shrinks a variance below this part of it, since noise must not make a cell vanish.
+# MARGIN: this part of a variance's standard error is added. Too narrow a clip biases, too wide a clip adds noise.
+NARROWER, MARGIN = 0.1, 0.25
 
 
 def moments_asks(n_columns: int, k: int, covariance_type: str) -> list[Ask]:
@@ -59,15 +63,15 @@ def density_from_cells(
 ) -> Belief:
     """Release a mixture that starts from the cells of centres, with a grant.
 
-    Cells cut tails off: where one hill is shared by two cells, their moments show a valley that is not there.
-    Responsibilities that are probabilities do not, and cost no more.
+    Cells cut tails off. Where two cells share one hill, their moments show a valley that is not there. Responsibilities
+    that are probabilities avoid this, and cost no more.
     """
     belief = _shapes(grant, domain, Nearest(centres, domain, form.scales), form)
     return walk(_after_shapes(grant), STEPS, domain, belief, form, soft=True)
 
 
 def _after_shapes(grant: Grant) -> Grant:
-    """Return what the shapes leave of a grant."""
+    """Return the part of a grant that the shapes leave."""
     return grant.worth(grant.share - sum(SHAPES_SHARES) * grant.share)
 
 
@@ -92,7 +96,7 @@ def _shapes(grant: Grant, domain: Box | Ball, cells: Nearest, form: Form) -> Bel
 
 
 def _guess(at: np.ndarray, half: np.ndarray) -> np.ndarray:
-    """Guess the variances of cells, per column, from the distance to the nearest other centre: public."""
+    """Guess each cell's variances, per column, from the distance to the nearest other centre. This is public."""
     k, d = at.shape
     whole = np.square(half) / 3
     if k == 1:

@@ -1,8 +1,8 @@
-"""How many clusters? Told from what a tree has released anyway, at no cost.
+"""How many clusters? The answer comes from what a tree has released anyway, at no cost.
 
-Points are drawn from the released leaves and clustered for every k; the best k has the largest silhouette (Rousseeuw
-1987, with centres in place of points). Repeating this with counts redrawn within their noise says how sure the
-answer is.
+Points are drawn from the released leaves and clustered for every k. The best k has the largest silhouette (Rousseeuw
+1987, with centres in place of points). This is repeated with fresh noise on the counts: how often the same k comes out
+says how sure it is.
 """
 
 from dataclasses import dataclass, replace
@@ -14,11 +14,12 @@ from threadpoolctl import threadpool_limits
 from knoll.steps.refine import synthetic_points
 from knoll.steps.tree import Leaves
 
-GUESS = 16  # clusters to grow the tree for, while their number is not known
-MOST = 24
-REDRAWS = 8
-CLEAR = 0.6  # a silhouette below this is no better than cutting one cloud into parts
-POINTS = 1000
+# No benchmark of docs/benchmarks.md covers these; each says what it trades off.
+GUESS = 16  # clusters to grow the tree for while their number is unknown: more shows finer groups with more noise
+MOST = 24  # the largest k that is tried: k-means runs once for each, so it limits the time
+REDRAWS = 8  # repetitions for the confidence: it has steps of 1 / 9; each repetition takes as long as the choice
+CLEAR = 0.6  # one cloud cut into parts has a silhouette up to about this: k > 1 must beat it
+POINTS = 1000  # points clustered for each k: more take longer and change little
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Growing a tree of released counts: a node is split only if its count stands out from the noise of the next level."""
+"""Growing a tree of released counts: a node is split only if its count stands out from the noise."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,12 +10,15 @@ from knoll.queries import SplitTree, TreeCounts
 from knoll.queries.query import COUNT_WEIGHT
 
 SPLIT_NOISE = 8.0
-"""A node is split if its released count exceeds this many standard errors of a count."""
+"""A node is split if its released count exceeds this many standard errors of a count.
+
+Lower, the tree splits noise; higher, it leaves small clusters together. docs/benchmarks.md measures no other value.
+"""
 
 
 @dataclass(frozen=True)
 class CountedLeaves:
-    """CountedLeaves of a grown tree, each with its last released count and that count's standard error."""
+    """Leaves of a grown tree, each with its last released count, and the standard error of a count."""
 
     nodes: list[int]
     counts: np.ndarray
@@ -31,7 +34,7 @@ def grow_ask(levels: int, share: float) -> Ask:
 def grow_by_counts(
     grant: Grant, tree: SplitTree, levels: int, split: Callable[[int, int], tuple[int, int]]
 ) -> CountedLeaves:
-    """Split large nodes level by level and release the counts of the children.
+    """Split large nodes, level by level, and release the counts of their children.
 
     Parameters
     ----------
@@ -40,7 +43,7 @@ def grow_by_counts(
     tree : SplitTree
         A tree with one leaf.
     levels : int
-        Levels, a public number. Each costs as much, whether or not any node is split.
+        Number of levels, which is public. Every level costs the same, whether or not a node is split.
     split : callable (node, level) -> (left, right)
         Splits a node of the tree.
     """

@@ -6,14 +6,14 @@
         each point <- point + h^2 grad S / S
     merge the ends
 
-Where we differ. Starts are public: low-discrepancy points of the domain. The kernel sum is released beside its gradient
-and divides it afterwards, instead of dividing every record's contribution by a density that all records change. Noise
-has the joint covariance of values and gradients, under which a record's contribution has norm at most 1; the
-paper's covers values only.
+Where we differ. Starts are public: low-discrepancy points of the domain. The paper divides every record's contribution
+by a density that all records change; here the kernel sum is released beside its gradient, and the division comes
+afterwards. Noise has the joint covariance of values and gradients, in which a record's contribution has norm at most 1;
+the paper's noise covers values only.
 
-Mini-batches are disjoint random parts of the records, one for each step, so that a record is seen once and every step
-has the whole budget (`Curator.parts`). A step then has a T-th of the records, and 1 / sqrt T of the noise that a T-th
-of the budget buys: sqrt T times less to see by. Hence all records at every step unless they are asked for.
+Mini-batches are disjoint random parts of the records, one for each step. A record is then seen once, and every step has
+the whole budget (`Curator.parts`). A step sees a T-th of the records. Its noise is 1 / sqrt T of what a T-th of the
+budget would give. So the signal over noise is sqrt T times smaller. By default every step therefore sees all records.
 """
 
 import math
@@ -31,11 +31,12 @@ from knoll.series.features import FeatureSeries
 from knoll.series.surroundings import Surroundings
 from knoll.steps.kernel_sum import LADDER, PRIVATE, SCALE_SHARE, affordable_features, cap_of, rungs, series_asks
 
-STARTS = 64
-COUNT_SHARE = 0.05
-MOST_STEPS = 40
-MOST_VALUES = 512  # kernel values and partial derivatives released at a step: their covariance must be inverted
-APART = 1.0  # bandwidths within which ends are one mode
+# docs/benchmarks.md varies none of these; each says what it trades off.
+STARTS = 64  # most points at once: more find more modes, but each step releases more values
+COUNT_SHARE = 0.05  # for the number of records, which sets the number of steps: its logarithm needs no precise count
+MOST_STEPS = 40  # log n never gets there; a limit for what is announced to the door
+MOST_VALUES = 512  # kernel values and derivatives released at a step: their covariance must be inverted, in cubic time
+APART = 1.0  # ends within this many bandwidths are one mode: the kernel blurs anything closer
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Ends:
     count_stderr: float
     bandwidth: np.ndarray
     around: Surroundings
-    parts: int  # of the records: the sums are those of one part, times their number
+    parts: int  # number of mini-batches; the sums are those of one batch, times this number
 
     @property
     def rungs(self) -> np.ndarray:
@@ -67,11 +68,11 @@ class Ends:
         )  # fmt: skip
 
     def threshold(self, chance: float) -> float:
-        """Significance that no sum of pure noise at any of the ends exceeds, but with this chance."""
+        """Significance that pure noise exceeds at any of the ends with at most this chance."""
         return float(-ndtri(chance / len(self.points)))
 
     def merged(self, n_modes: int | None, chance: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return modes, their density and significance: ends above the noise, merged by distance or to a number."""
+        """Return modes, densities and significances: the ends above the noise, merged by distance or to `n_modes`."""
         kernel = float(np.prod(self.bandwidth)) * (2 * np.pi) ** (len(self.bandwidth) / 2)
         even = max(self.count, 0.0) * kernel / float(np.prod(self.around.high - self.around.low))
         sampling = self.parts * 2.0 ** (-len(self.bandwidth) / 2) * np.maximum(self.sums, 0.0)
@@ -98,12 +99,12 @@ class Ends:
         return np.array(means).T.reshape(number, self.points.shape[1]), heights, best
 
     def stderr(self, points: np.ndarray) -> np.ndarray:
-        """The places' errors are not known: what a step moves by noise depends on the curvature, never released."""
+        """Errors of places are unknown: they depend on the curvature, which is never released. So they are infinite."""
         return np.full(points.shape, np.inf)
 
 
 def step_asks(estimator: Any, n_columns: int) -> list[Ask]:
-    """Return what a count, a bought bandwidth and the steps release at most, from all records or from parts."""
+    """Return the most that the count, a private bandwidth and the steps release."""
     steps = estimator.n_steps or MOST_STEPS
     afford = min(affordable_features(estimator.epsilon, cap_of(estimator)) / steps, MOST_VALUES)
     values = max(2 * (1 + n_columns), int(afford))
@@ -123,7 +124,7 @@ def ascend_step_by_step(
     *,
     mini_batches: bool,
 ) -> Ends:
-    """Run the steps. A ladder of bandwidths needs one release for all; here it is bought."""
+    """Run the steps. A ladder would need one release for all bandwidths, so ``"ladder"`` means ``"private"`` here."""
     domain = around.domain
     counted = grant.part(COUNT_SHARE).release(Count())
     n, count_stderr = float(counted.value.item()), float(counted.stderr.item())

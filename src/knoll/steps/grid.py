@@ -1,11 +1,11 @@
 """A mixture for one or two columns: a released grid of counts, and expectation-maximisation on it.
 
-    count     release the number of records: how fine the grid may be
-    grid      release a histogram whose cells hold about one standard error of noise each, were records spread evenly
+    count     release the number of records, which sets how fine the grid is
+    grid      release a histogram; if records were spread evenly, each cell would hold about one standard error
     denoise   keep the cells that stand out from the noise after smoothing
     fit       weighted k-means, then expectation-maximisation, on the cells kept: free
 
-In the plane this sees thin and bent shapes at a small part of the cost of moments.
+In the plane this shows thin and bent shapes, and costs far less than moments do.
 """
 
 from dataclasses import replace
@@ -22,16 +22,17 @@ from knoll.privacy import Ask
 from knoll.queries import Ball, Count, GridHistogram
 from knoll.steps.subclusters import Subclusters
 
-MOST_COLUMNS = 2
-COUNT_PART = 0.05
-FEWEST_BINS, MOST_BINS = 6, 96  # along a column
-STEPS = 25
-PRIOR = 0.05  # of an average component's records, at the mean covariance
-SMOOTH = np.array([0.25, 0.5, 0.25])
+# `make bench-morse ARGS="--only shapes"` (docs/benchmarks.md, "Morse clustering") measures these together, not singly.
+MOST_COLUMNS = 2  # in three columns, cells of this size would hold too few records each
+COUNT_PART = 0.05  # of the budget, for the number of records: it only sets the number of bins
+FEWEST_BINS, MOST_BINS = 6, 96  # along a column: fewer hide bends; more cost time and make every cell noisier
+STEPS = 25  # of expectation-maximisation on released cells: free of budget, so only time limits it
+PRIOR = 0.05  # of an average component's records are added at the mean covariance: keeps small components from collapse
+SMOOTH = np.array([0.25, 0.5, 0.25])  # along each axis, to judge which cells stand out: less noise, a little blur
 
 
 def grid_asks(n_columns: int) -> list[Ask]:
-    """Return what the count and the grid release at most."""
+    """Return the most that the count and the grid release."""
     return [Ask.like(Count(), share=COUNT_PART), Ask(1, MOST_BINS**n_columns)]
 
 
@@ -47,12 +48,12 @@ def release_grid_mixture(context: FitContext, k: int, rng: np.random.RandomState
     points, weights = _standing_out(counts, noise)
     points = np.array(box.lower) + (points + 0.5) * step
     found = _fit(points, weights, noise, step, min(k, len(points)), rng, floor)
-    # records in cells that do not stand out belong somewhere
+    # records in cells that do not stand out are divided among the components in proportion
     return replace(found, counts=found.counts * max(1.0, total / found.counts.sum()))
 
 
 def _standing_out(counts: np.ndarray, noise: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return positions and counts of cells whose smoothed count no noise is likely to reach anywhere on the grid."""
+    """Return positions and counts of the cells whose smoothed count is too large to be noise, anywhere on the grid."""
     smooth = counts
     for axis in range(counts.ndim):
         smooth = convolve1d(smooth, SMOOTH, axis=axis, mode="constant")

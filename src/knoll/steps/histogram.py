@@ -1,10 +1,10 @@
-"""One column: a released histogram, and a mixture fitted to it by expectation-maximisation, free.
+"""One column: a released histogram, and a mixture fitted to it by expectation-maximisation, which is free.
 
-    root       release count, mean and variance of everything, with a small share
+    root       release count, mean and variance of all records, with a small share
     histogram  release counts in bins over the bounds, or over mean ± 4 standard deviations if that is far narrower
-    fit        expectation-maximisation on the bins, which knows the noise of their counts       (binned.py)
+    fit        expectation-maximisation on the bins; it takes the noise of the counts into account   (binned.py)
 
-One record adds one vote: no other query says as much about one column at so little noise.
+A record adds one vote to one bin. No other query says as much about one column with so little noise.
 """
 
 from dataclasses import dataclass
@@ -17,18 +17,21 @@ from knoll.privacy import Ask, Released
 from knoll.queries import ColumnHistograms, Frame, longest_record
 from knoll.steps.tree import ROOT, release_root
 
-ROOT_SHARE = 0.06
-NARROW, CLEAR = 0.5, 30.0  # bins leave the bounds only for a range this much narrower, told with this many errors
-REACH = 4.0  # bins cover this many standard deviations about the mean
-BINS_EACH, FEWEST, MOST = 12, 24, 240  # bins per component
-GUESS, MOST_CHOSEN = 5, 9  # components, while their number is not known
-REDRAWS, CHOOSING_STEPS = 4, 100
-PRIOR = 3.0  # records of faint prior per component, and as many as noise hides of each record
+# docs/benchmarks.md, "Mixtures" (Old Faithful and the simulation) measures these together, none of them singly.
+ROOT_SHARE = 0.06  # for the root: more places the bins better, less leaves more for the bins
+# Bins leave the bounds only if the range is below NARROW of them, and the count above CLEAR standard errors: bins in a
+# wrong place lose the data, bins over the bounds are only coarse.
+NARROW, CLEAR = 0.5, 30.0
+REACH = 4.0  # bins cover this many standard deviations about the mean: nearly all records
+BINS_EACH, FEWEST, MOST = 12, 24, 240  # bins for each component, and limits in all: finer shows more, at more noise
+GUESS, MOST_CHOSEN = 5, 9  # while their number is unknown: components that bins are made for; the most that are tried
+REDRAWS, CHOOSING_STEPS = 4, 100  # repetitions for the confidence; steps of a fit while choosing: both limit the time
+PRIOR = 3.0  # records of a faint prior per component: none may collapse; `_fit` adds more for wide noise
 
 
 @dataclass(frozen=True)
 class Histogram:
-    """A released histogram of one column: finite edges, counts (the outer bins hold what lies beyond), their noise."""
+    """A released histogram of one column: finite edges, counts and their noise. Outer bins hold what lies beyond."""
 
     edges: np.ndarray
     counts: np.ndarray
@@ -36,22 +39,22 @@ class Histogram:
 
     @property
     def sight(self) -> NoisyCounts:
-        """What was seen, for the fit."""
+        """The noisy counts, in the form that the fit takes."""
         return NoisyCounts(self.counts, self.stderr)
 
     def redrawn(self, rng: np.random.RandomState) -> "Histogram":
-        """Return it with as much noise again."""
+        """Return a copy with noise of the same size added once more."""
         again = self.counts + self.stderr * rng.standard_normal(len(self.counts))
         return Histogram(self.edges, again, self.stderr * 2**0.5)
 
 
 def histogram_asks() -> list[Ask]:
-    """Return what `release_histogram` releases at most."""
+    """Return the most that `release_histogram` releases."""
     return [ROOT.plan(1, 1, share=ROOT_SHARE), Ask(1, MOST + 2)]
 
 
 def release_histogram(context: FitContext, k: int | None) -> Histogram:
-    """Spend the budget on a histogram where the records are."""
+    """Spend the budget on a histogram over the range where the records are."""
     frame, first = Frame(context.domain), context.grant.part(ROOT_SHARE)
     spread = ROOT.noise(first, frame)
     root = release_root(first, frame, longest_record(context.domain))
@@ -61,7 +64,7 @@ def release_histogram(context: FitContext, k: int | None) -> Histogram:
         float(context.domain.centre[0] + context.domain.half[0]),
     )
     half, noise = float(frame.half[0]), spread / float(root.count[0])
-    unsure = 2 * noise / ROOT.squares * half**2  # rather too wide than too narrow
+    unsure = 2 * noise / ROOT.squares * half**2  # too wide is safer than too narrow
     reach = REACH * float(np.sqrt(root.variance[0, 0] + unsure)) + 2 * noise * half
     low, high = max(lower, middle - reach), min(upper, middle + reach)
     bins = int(np.clip(BINS_EACH * (k or GUESS), FEWEST, MOST))
@@ -76,7 +79,7 @@ def release_histogram(context: FitContext, k: int | None) -> Histogram:
 
 
 def fit_histogram(histogram: Histogram, k: int | None, rng: np.random.RandomState, floor: float) -> tuple[Fits, float]:
-    """Return the fitted components and how sure their number is: the share of redrawn histograms that agree."""
+    """Return the fitted components, and the share of redrawn histograms that agree on their number."""
     if k is not None:
         return _fit(histogram, k, rng, floor)[0], 1.0
     best = choose(histogram, range(1, MOST_CHOSEN + 1), rng, floor)
@@ -86,7 +89,7 @@ def fit_histogram(histogram: Histogram, k: int | None, rng: np.random.RandomStat
 
 
 def choose(histogram: Histogram, numbers: range, rng: np.random.RandomState, floor: float) -> int:
-    """Return the number of components with the least Bayesian information criterion of what was released."""
+    """Return the number of components with the least Bayesian information criterion on the released counts."""
     scores: dict[int, float] = {}
     for k in numbers:
         value = _fit(histogram, k, rng, floor, CHOOSING_STEPS)[1]
@@ -108,17 +111,17 @@ def _fit(
 
 
 def _span(histogram: Histogram) -> tuple[float, float]:
-    """Width of the fine bins together, and of one of them."""
+    """Return the width of all fine bins together, and that of one."""
     widths = np.diff(histogram.edges)
     width = float(np.median(widths))
     return width * int((widths < 1.5 * width).sum()), width
 
 
 def noise_errors(histogram: Histogram, fits: Fits) -> np.ndarray:
-    """Return standard errors (3, k) of weights, means and variances that the noise of the counts gives them.
+    """Return the standard errors (3, k) of weights, means and variances that come from the noise of the counts.
 
-    The fit solves J^T W (counts - intensities) = 0, W the inverse variances of the counts; noise of variance s^2
-    moves it by H^-1 J^T W noise, H = J^T W J.
+    The fit solves J^T W (counts - intensities) = 0. W holds the inverse variances of the counts. Noise in the counts
+    moves the solution by H^-1 J^T W noise, where H = J^T W J.
     """
     k = len(fits.means)
     scale = np.concatenate([np.full(k, 1e-4), 1e-4 * np.sqrt(fits.variances), 1e-4 * fits.variances])

@@ -1,9 +1,9 @@
 """The one release behind all mode methods: Fourier totals for a ladder of bandwidths.
 
-Frequencies are weighted by the mixture of the ladder's spectra, a^2 = sum_m g_m / M. With a single rung the noise of
-the kernel sum is that of one vote; with a ladder of four octaves it is about a third more at every rung, and the
-rung may be chosen afterwards. Rungs are fractions of the public bounds (or of a spread bought with a small share), so
-nothing is read off the data.
+Frequencies are weighted by the mean of the ladder's spectra, a^2 = sum_m g_m / M. With a single rung, the noise of the
+kernel sum is that of one vote. With a ladder of four octaves it is about a third more at every rung, and the rung may
+be chosen afterwards. Rungs are fractions of the public bounds, or of a spread that was released with a small share. So
+no rung is read off the data.
 """
 
 from typing import Any
@@ -19,22 +19,27 @@ from knoll.series.surroundings import Surroundings
 
 LADDER, PRIVATE = "ladder", "private"
 SCALE_SHARE = 0.1
-"""Share of the budget that ``bandwidth="private"`` spends on the spread of each column."""
+"""Share of the budget that ``bandwidth="private"`` spends on the spread of each column: a rough spread will do."""
 
-MOST_ON_GRID = 3  # columns up to which a grid of frequencies is used
-COARSEST = {1: 8, 2: 9, 3: 7}  # rungs as fractions of the bounds' width, one over these; more columns: 5
-FINEST = {1: 180, 2: 72, 3: 20}  # more columns: 20
+# Sections named here are of docs/benchmarks.md, "Modes, modal regression, clustering by modes".
+MOST_ON_GRID = 3  # columns up to which a grid of frequencies is used: its size grows as a power of their number
+# The ladder: rungs are the bounds' width over these numbers, by columns; with more columns 5 and 20. A longer ladder
+# costs noise at every rung. Settled on the distributions of Tables 1 to 4.
+COARSEST = {1: 8, 2: 9, 3: 7}
+FINEST = {1: 180, 2: 72, 3: 20}
 FINEST_PURE = {1: 90, 2: 28, 3: 12}  # pure budgets release counts, whose noise grows with resolution
 COUNT, COUNT_BY_SLOPE = 0.03, 0.01  # extra weight of the number of records, as a fraction of the squared norm
-LEVEL, LEVEL_ALONE = 0.05, 0.02  # how much the sum's noise counts beside its slope's: a ladder, one bandwidth alone
-WIDER = 1.1  # the bandwidth that amplitudes for one bandwidth's slope are made for, over that bandwidth
-REACH = 4.3  # frequencies are kept up to this over the bandwidth, where the spectrum is 1e-4
-PAD = 4.0  # bandwidths between the two ends of the window, round the torus
-_BINS, _MOST_RUNGS = 64, 32
+# For `ModalRegression`, settled on the curves of Tables 3 and 4 and on three others. LEVEL: weight of the sum's noise
+# beside its slope's, for a ladder and for one bandwidth alone. WIDER: see `slope_square`.
+LEVEL, LEVEL_ALONE = 0.05, 0.02
+WIDER = 1.1
+REACH = 4.3  # frequencies are kept up to this over the bandwidth: there the spectrum is 1e-4, and the rest is noise
+PAD = 4.0  # bandwidths between the two ends of the window, round the torus: kernels must not reach across
+_BINS, _MOST_RUNGS = 64, 32  # bins that tell a spread; rungs announced at most, more than any ladder has
 
 
 def affordable_features(epsilon: float, cap: int) -> int:
-    """Features whose sampling cost fits the reserve of a budget: only tiny budgets are limited by it."""
+    """Return how many features a budget's reserve for exact sampling can pay for. Only tiny budgets are limited."""
     return int(max(32, min(2**17, epsilon * 2.0**-12 * 2.0**49 / 250 / (2 * cap))))
 
 
@@ -45,12 +50,12 @@ def ladder(around: Surroundings) -> np.ndarray:
     steps = int(np.floor(2 * np.log2(last / first))) + 1
     fractions = 2.0 ** (-np.arange(steps) / 2) / first
     width = 2 * around.domain.half / around.scales
-    common = float(np.exp(np.log(width).mean()))  # in the metric all columns have one bandwidth
+    common = float(np.exp(np.log(width).mean()))  # in the metric, all columns have the same bandwidth
     return fractions[:, None] * common * around.scales
 
 
 def check_bandwidth(bandwidth: Any) -> None:
-    """Refuse a bandwidth that is neither a word nor a positive number (or one per column)."""
+    """Refuse a bandwidth that is neither a known word nor a positive number, or one for each column."""
     if isinstance(bandwidth, str):
         if bandwidth not in (LADDER, PRIVATE):
             raise PrivacyError(f"bandwidth={bandwidth!r} is neither a number nor one of {LADDER!r}, {PRIVATE!r}")
@@ -78,7 +83,7 @@ def rungs(grant: Grant, around: Surroundings, bandwidth: Any) -> np.ndarray:
 
 
 def bought_bandwidth(grant: Grant, around: Surroundings) -> np.ndarray:
-    """Spend a small share on the spread of each column; return the rule of thumb for modes, s n^(-1/(d+6))."""
+    """Release the spread s of each column with a small share; return the rule of thumb s n^(-1/(d+6)) for modes."""
     edges = np.linspace(around.low, around.high, _BINS + 1, axis=1)
     histogram = grant.part(SCALE_SHARE).release(ColumnHistograms(edges[:, 1:-1]))
     counts = np.maximum(histogram.value - histogram.stderr, 0.0)
@@ -86,13 +91,13 @@ def bought_bandwidth(grant: Grant, around: Surroundings) -> np.ndarray:
     below = np.cumsum(counts, axis=1) / np.maximum(counts.sum(axis=1, keepdims=True), 1e-9)
     columns = np.arange(len(edges))
     low, high = (edges[columns, np.minimum((below < q).sum(axis=1), _BINS - 1)] for q in (0.1, 0.9))
-    spread = (high - low) / 2.563  # of a Gaussian, between its deciles
+    spread = (high - low) / 2.563  # a Gaussian has this many standard deviations between its first and last decile
     spread = np.clip(spread, 2 * around.domain.half / _BINS, around.domain.half)
     return spread * n ** (-1 / (around.n_columns + 6))
 
 
 def series_asks(estimator: Any, n_columns: int, n_features: int) -> list[Ask]:
-    """Return what buying a bandwidth and `release_series` release at most."""
+    """Return the most that a private bandwidth and `release_series` release."""
     bought = Ask.like(ColumnHistograms(np.zeros((n_columns, _BINS - 1))), share=SCALE_SHARE)
     most = affordable_features(estimator.epsilon, cap_of(estimator))
     if n_columns > MOST_ON_GRID:
@@ -107,7 +112,7 @@ def series_asks(estimator: Any, n_columns: int, n_features: int) -> list[Ask]:
 
 
 def cap_of(estimator: Any) -> int:
-    """Return the records used per user."""
+    """Return how many records of each user are used."""
     return 1 if estimator.unit is None else int(estimator.unit.cap)
 
 
@@ -120,9 +125,9 @@ def release_series(
     *,
     slope: bool = False,
 ) -> Series:
-    """Release the kernel sums of all rungs at once; seen with the first rung until asked for another.
+    """Release the kernel sums of all rungs at once. The series shows the first rung until another is asked for.
 
-    With `slope`, on a grid, least noise is given to the slope along the last column rather than to the sum itself.
+    With `slope`, a grid gives the least noise to the slope along the last column, not to the sum itself.
     """
     if around.n_columns > MOST_ON_GRID or isinstance(around.domain, Projected):
         return _release_features(grant, around, hs, rng, n_features)
@@ -132,7 +137,7 @@ def release_series(
 
 
 def _lattice(around: Surroundings, hs: np.ndarray, most: int, *, coarse: bool = False) -> Lattice:
-    """The window is the domain's box; the finest rung decides the frequencies, as far as they can be afforded."""
+    """Return the lattice over the domain's box. It has the finest rung's frequencies, or as many as are affordable."""
     pad = PAD * np.minimum(hs.max(axis=0), around.domain.half)
     period = 2 * around.domain.half + pad
     finest = hs.min(axis=0)
@@ -160,8 +165,9 @@ def _release_grid(grant: Grant, around: Surroundings, hs: np.ndarray, *, slope: 
 def slope_square(lattice: Lattice, hs: np.ndarray) -> np.ndarray:
     """Squared amplitudes for the slope along the last column at all rungs.
 
-    A restored sum (restore.py) damps the highest frequencies, which are mostly noise, so one bandwidth's budget is
-    better spent a little below them; the sum as released has the same noise to 2 %. A ladder's wider rungs do as much.
+    A restored sum (restore.py) damps the highest frequencies, which are mostly noise. So the budget of one
+    bandwidth is better spent a little below them: amplitudes are made for a bandwidth that is WIDER. This changes the
+    noise of the sum as released by at most 2 %. A ladder does not need it, since it has wider rungs anyway.
     """
     if len(hs) == 1:
         return slope_spectrum(lattice, WIDER * hs[0], LEVEL_ALONE)
@@ -171,8 +177,9 @@ def slope_square(lattice: Lattice, hs: np.ndarray) -> np.ndarray:
 def slope_spectrum(lattice: Lattice, bandwidth: np.ndarray, level: float) -> np.ndarray:
     """Squared amplitudes with the least noise of the slope along the last column, in bandwidths; they sum to 1.
 
-    With spectrum g and squared amplitudes q of sum 1, the sum has noise variance sum g^2 / q, least at q = g; the slope
-    sum g^2 w^2 / q, least at q = g |w|. The least of slope plus level times sum is at g sqrt(w^2 + level).
+    Let g be the spectrum, and q the squared amplitudes, with sum 1. The kernel sum has noise variance sum g^2 / q,
+    which is least at q = g. The slope has sum g^2 w^2 / q, which is least at q = g |w|. The variance of the slope plus
+    `level` times that of the sum is least at q proportional to g sqrt(w^2 + level).
     """
     g = spectrum(lattice, bandwidth)
     w = 2 * np.pi * np.arange(lattice.top[-1] + 1) / lattice.period[-1] * bandwidth[-1]
@@ -181,9 +188,9 @@ def slope_spectrum(lattice: Lattice, bandwidth: np.ndarray, level: float) -> np.
 
 
 def _release_counts(grant: Grant, around: Surroundings, hs: np.ndarray) -> GridSeries:
-    """Counts on a lattice, as Fourier totals. Their noise is white, so every total has its share of it.
+    """Release counts on a lattice and return them as Fourier totals. Noise of counts is white: all totals share it.
 
-    Cells of the padding hold nothing and no noise; taking theirs into account too errs on the safe side.
+    Cells of the padding hold neither records nor noise. The error counts noise in them too, which is on the safe side.
     """
     lattice = _lattice(around, hs, 2**17, coarse=True)
     query = LatticeCounts(lattice)
@@ -221,14 +228,14 @@ def _release_features(
 
 
 def orthogonal_directions(m: int, d: int, rng: np.random.RandomState) -> np.ndarray:
-    """Standard Gaussian vectors in blocks of d orthogonal ones, lengths evenly spread over their law."""
+    """Return standard Gaussian vectors in orthogonal blocks of d; their lengths are evenly spread quantiles."""
     blocks = [np.linalg.qr(rng.standard_normal((d, d)))[0] for _ in range(-(-m // d))]
     lengths = chi.ppf((rng.permutation(m) + 0.5) / m, d)
     return np.vstack(blocks)[:m] * lengths[:, None]
 
 
 def surroundings(context: Any, estimator: Any) -> Surroundings:
-    """Collect what a release needs to know from the context of a fit and its parameters."""
+    """Collect what a release needs: from the context of a fit, and from its parameters."""
     domain = context.domain
     if isinstance(domain, Ball) and domain.n_columns <= MOST_ON_GRID:
         domain = domain.cube

@@ -11,14 +11,14 @@ from knoll.queries import Ball, Box, CellMoments, Nearest
 
 
 def means_ask(n_columns: int, cells: int, times: int = 1, *, share: float) -> Ask:
-    """Return what releasing counts and sums of so many cells asks; a cube's weights are the largest."""
+    """Return what a release of counts and sums of so many cells asks. A cube is the domain with the largest weights."""
     cube = Box((-1.0,) * n_columns, (1.0,) * n_columns)
     return Ask.like(CellMoments(Nearest(np.zeros((1, n_columns)), cube)), cells, times, share=share)
 
 
 @dataclass(frozen=True)
 class CellMeans:
-    """Released means of cells, the standard error of their privacy noise, and which cells can be told from empty."""
+    """Released means of cells, standard errors of their privacy noise, and which cells are surely not empty."""
 
     centres: np.ndarray
     stderr: np.ndarray
@@ -28,7 +28,7 @@ class CellMeans:
 
     @classmethod
     def unseen(cls, centres: np.ndarray) -> Self:
-        """Return starting points: centres of cells of which nothing is known."""
+        """Return starting points: centres of cells about which nothing is known."""
         k = len(centres)
         return cls(centres, np.full(centres.shape, np.inf), np.zeros(k), np.full(k, np.inf), np.zeros(k, dtype=bool))
 
@@ -40,12 +40,12 @@ def cell_means(
     otherwise: np.ndarray,
     farthest: np.ndarray | None = None,
 ) -> CellMeans:
-    """Return origin + released sum / released count per cell; cells too small to see keep `otherwise`.
+    """Return origin + released sum / released count for each cell. A cell too small to be seen keeps `otherwise`.
 
-    With `farthest`, a length per column, a mean moves from its origin by at most that.
+    `farthest`, a length for each column, limits how far a mean moves from its origin.
 
-    A mean S/N with noise of standard error s on S and t on N has standard error sqrt(s^2 + (S/N)^2 t^2) / N, to first
-    order; below two standard errors of N that says nothing and the cell counts as unseen.
+    Let S have noise of standard error s, and N of t. To first order the mean S/N has standard error
+    sqrt(s^2 + (S/N)^2 t^2) / N. If N is below 2 t this says nothing, and the cell counts as unseen.
     """
     count, sums = moments.value[:, :1], moments.value[:, 1:]
     count_error, sum_error = moments.stderr[:, :1], moments.stderr[:, 1:]
@@ -61,9 +61,10 @@ def cell_means(
 
 
 def restart_unseen(means: CellMeans, domain: Box | Ball, scales: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
-    """Return the centres, those of unseen cells moved beside the largest cells, so that the next step can split them.
+    """Return the centres. Those of unseen cells move beside the largest cells, so that the next step can split these.
 
-    Each goes half-way to the nearest seen neighbour's distance, in a random direction. Post-processing.
+    Each is placed in a random direction, at half the distance between the large cell and its nearest seen neighbour.
+    This is post-processing.
     """
     seen, unseen = np.flatnonzero(means.seen), np.flatnonzero(~means.seen)
     if len(seen) < 2 or not len(unseen):
@@ -81,10 +82,10 @@ def restart_unseen(means: CellMeans, domain: Box | Ball, scales: np.ndarray, rng
 def vote_means(
     points: np.ndarray, labels: np.ndarray, votes: np.ndarray, noise: float, centres: np.ndarray
 ) -> CellMeans:
-    """Return the weighted means of voted points as cell means, with the standard error that noisy votes give them.
+    """Return the means of points, weighted by votes, with the standard errors that come from the noise of the votes.
 
-    A mean sum(v x) / sum(v) with independent noise of standard error s on each v has variance s^2 sum((x - mean)^2)
-    / sum(v)^2.
+    If every vote v has independent noise of standard error s, the mean sum(v x) / sum(v) has variance
+    s^2 sum((x - mean)^2) / sum(v)^2.
     """
     k, d = centres.shape
     counts, squares, spread = np.zeros(k), np.zeros(k), np.zeros((k, d))

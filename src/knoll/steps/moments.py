@@ -1,8 +1,8 @@
-"""Component moments on the estimators' side: how to ask for them, and how to move a mixture by what they say.
+"""Component moments on the estimators' side: how to ask for them, and how to update a mixture with them.
 
 Everything here is post-processing of released values. A step of noisy expectation-maximisation is treated as a
-measurement of the mixture: what is known and what was just released are averaged by their uncertainties, so that late
-steps, which repeat each other, add up to one precise release instead of being thrown away.
+measurement of the mixture. What is known and what was just released are averaged, weighted by their precision. Late
+steps measure nearly the same mixture: their average is one precise release, and no step is wasted.
 """
 
 from dataclasses import dataclass, replace
@@ -18,17 +18,18 @@ from knoll.queries.components import COARSE, DIAGONAL, FINE, OFF, Products
 
 PRODUCTS = {"full": "full", "tied": "full", "diag": "diag", "spherical": "trace"}
 
-QUIET = 0.02  # noise of a whitened covariance above which the clip is narrow
-MOST_NOISE = 2.0**48  # noise scale, in grid units, above which the coarse grid is used
-START = 0.3**2  # variance of a start's means and covariances, whitened
-LEFT = 0.3  # part of what is unknown before a step of expectation-maximisation that the step leaves unknown
+# docs/benchmarks.md, "Mixtures" ("Several columns"), measures these together; it varies none of them singly.
+QUIET = 0.02  # above this noise of a whitened covariance the clip is narrow: less noise, for a bias that is put back
+MOST_NOISE = 2.0**48  # above this noise scale, in grid units, the coarse grid is used: it keeps integers small
+START = 0.3**2  # assumed variance of a start's whitened means and covariances: more trusts the first release more
+LEFT = 0.3  # standard error that a step without noise would leave, as a part of that before it: steps converge slowly
 LEAST = 0.1  # no step narrows a component by more than this factor: noise must not make it vanish
-SEEN = 2.0  # a component is seen if its count is this many standard errors
+SEEN = 2.0  # a component is seen if its count exceeds this many standard errors: noise alone rarely does
 
 
 @dataclass(frozen=True)
 class Form:
-    """What covariances may look like, all public: their type, least and largest variances, scales of the metric."""
+    """What covariances may look like: their type, least and largest variances, scales of the metric. All public."""
 
     covariance_type: str
     floor: np.ndarray
@@ -37,7 +38,7 @@ class Form:
 
     @classmethod
     def of(cls, covariance_type: str, floor: float, domain: Box | Ball, scales: np.ndarray) -> "Form":
-        """Return the form inside a domain: standard deviations from a fraction of its half widths up to them."""
+        """Return the form inside a domain. Standard deviations lie between `floor` half widths and one half width."""
         return cls(covariance_type, np.square(floor * domain.half), np.square(domain.half), scales)
 
 
@@ -50,17 +51,17 @@ class Belief:
     counts : array of shape (k,)
         Records in each component.
     means, covariances : arrays
-        As they were estimated: covariances may be indefinite.
+        As estimated: covariances may be indefinite.
     mixture : Mixture
         The proper mixture nearest to them.
     unknown : array of shape (3, k)
-        Variances of count, whitened mean and whitened covariance about the truth.
+        How far count, whitened mean and whitened covariance may be from the truth, as variances.
     noise : array of shape (3, k)
-        The part of them that is privacy noise of the releases so far.
+        The part of these variances that is privacy noise.
     measured : boolean array of shape (k,)
         Which components stood out from the noise of at least one release.
     shrinkage : array of shape (k,)
-        How far the mixture's covariances were drawn to their diagonals.
+        How far the mixture's covariances were shrunk to their diagonals.
     """
 
     counts: np.ndarray
@@ -74,7 +75,7 @@ class Belief:
 
     @classmethod
     def start(cls, mixture: Mixture, total: float) -> "Belief":
-        """Return what is known of a mixture that was made up, or told from something coarse."""
+        """Return what is known of a first guess: a public mixture (infinite `total`), or one from a coarse release."""
         k = mixture.n_components
         known = np.isfinite(total)
         start = START if known else 1.0
@@ -99,7 +100,7 @@ class Seen:
 
 
 def moments_ask(n_columns: int, k: int, covariance_type: str, *, soft: bool, times: int = 1, share: float = 1.0) -> Ask:
-    """Return what releasing the moments of k components asks: at most, on the coarse grid."""
+    """Return what a release of the moments of k components asks. The coarse grid, which is used here, asks most."""
     products, radius = cast(Products, PRODUCTS[covariance_type]), clip_radius(n_columns, NARROW_CLIP)
     cube = Box((-1.0,) * n_columns, (1.0,) * n_columns)
     one = Gaussians(cube, np.ones(1), np.zeros((1, n_columns)), np.eye(n_columns)[None], np.full(1, radius), COARSE[0])
@@ -123,7 +124,7 @@ def ask(
 ) -> Seen:
     """Release the moments of a mixture's components about themselves.
 
-    Under noise that shows, the clip radius is narrower: what it takes is put back, as well as a Gaussian's can be.
+    If the noise is wide enough to matter, the clip is narrower. What it cuts off is then put back, as for a Gaussian.
     """
     mixture = belief.mixture
     k, d = mixture.means.shape
@@ -150,7 +151,7 @@ def ask(
 
 
 def _read(value: np.ndarray, stderr: np.ndarray, query: ComponentMoments, roots: np.ndarray, radius: float) -> Seen:
-    """Take a release apart: moments per record of each component, clipping undone."""
+    """Split a release into its parts: moments per record of each component, with the effect of clipping undone."""
     shorter, narrower = clip_factors(query.domain.n_columns, radius)
     k, d = query.shape[0], query.domain.n_columns
     counts, errors = value[:, 0], stderr[:, 0]
@@ -173,7 +174,7 @@ def _read(value: np.ndarray, stderr: np.ndarray, query: ComponentMoments, roots:
 
 
 def learn(belief: Belief, seen: Seen, form: Form) -> Belief:
-    """Average what is known and what was seen by their uncertainties."""
+    """Average what is known and what was released, weighted by their precision."""
     visible = seen.counts > SEEN * seen.errors[0]
     gain = belief.unknown / (belief.unknown + np.square(seen.errors))
     gain[1:] *= visible
@@ -197,8 +198,9 @@ def learn(belief: Belief, seen: Seen, form: Form) -> Belief:
 def shaped(belief: Belief, form: Form) -> Belief:
     """Return a belief with the proper mixture nearest to it.
 
-    Correlations are drawn to zero by the part of their squares that is noise: with off-diagonal noise of variance t
-    in whitened coordinates, a correlation r has noise of variance t (1 + r^2). What was never measured is all noise.
+    Correlations are shrunk to zero by the part of their squares that is noise. If off-diagonal entries have noise of
+    variance t in whitened coordinates, a correlation r has noise of variance t (1 + r^2). Components that were never
+    measured lose their correlations.
     """
     d = belief.means.shape[1]
     variances = np.clip(np.einsum("kii->ki", belief.covariances), form.floor, form.ceiling)
@@ -217,7 +219,7 @@ def shaped(belief: Belief, form: Form) -> Belief:
 
 
 def standard_errors(belief: Belief) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return standard errors of weights, means and covariances that privacy noise gives them."""
+    """Return the standard errors of weights, means and covariances that come from privacy noise."""
     total = max(float(np.maximum(belief.counts, 0.0).sum()), 1.0)
     covariances = belief.mixture.covariances
     variances = np.einsum("kii->ki", covariances)
@@ -246,7 +248,7 @@ def walk(
 
 
 def restricted(mixture: Mixture, form: Form) -> Mixture:
-    """Return a mixture with covariances of the given type: pooled, without products, or of one size."""
+    """Return a mixture with covariances of the form's type: one for all, diagonal, or a multiple of the metric's."""
     covariances = mixture.covariances
     d = mixture.n_columns
     if form.covariance_type == "tied":

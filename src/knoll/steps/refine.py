@@ -1,4 +1,4 @@
-"""From a tree's leaves to centres, and Lloyd steps that know their own noise."""
+"""From a tree's leaves to centres, and Lloyd steps that take their own noise into account."""
 
 import math
 from dataclasses import dataclass, replace
@@ -15,19 +15,20 @@ from knoll.steps.shapes import Asking, Shapes, effective, ellipsoid
 from knoll.steps.tree import HALF_MEAN, HALF_VARIANCE, Leaves
 
 STEP = Asking("count, mean and variance of clusters", count=0.5, squares=0.3, bias=1e-3)
-STEP_GROWTH = 1.2  # later steps get more budget
-POINTS = 8000
-KEEP_NOISE = 2.0  # leaves below this many standard errors are left out of the synthetic points
-CHANGE = 0.1  # of a cell's count, from step to step
-EMPTY = 0.2  # standard errors that a cell weighs in which no record is seen, at least
+# "settled": by the datasets of docs/benchmarks.md, "K-means utility". It says nothing of the others' values.
+STEP_GROWTH = 1.2  # each step gets this many times the budget of the one before: the last one decides the error
+POINTS = 8000  # drawn from the leaves: more take longer
+KEEP_NOISE = 2.0  # leaves below this many standard errors give no points; also the weight of the hedge (settled)
+CHANGE = 0.1  # part of a cell's count that may change from step to step: less averages longer, more follows faster
+EMPTY = 0.2  # a cell in which no record is seen weighs at least this many standard errors (settled on made-up clusters)
 UNKNOWN = math.inf
-SWAP = 1.3  # swap centres if the split gains this many times what the merge costs
-MOST_SWAPPED = 2000
-SPARE, SPARE_STEPS = 5, 3  # one spare centre for so many, settled by so many steps on released points
-FINE = 4  # leaves for each cluster and column
-MAX_BOOST = 4.0
-REST = 1e-3  # of the loss: centres that a step, noise and all, moves by less are at rest
-STEPS, MOST_STEPS = 0.3, 10
+SWAP = 1.3  # swap centres if the split gains this many times what the merge costs: above 1, since both are noisy
+MOST_SWAPPED = 2000  # centres up to which swaps are tried: the costs of all pairs are kept in memory
+SPARE, SPARE_STEPS = 5, 3  # one spare centre for each 5 (settled); Lloyd steps, free, that place the spares
+FINE = 4  # with more leaves than this, for each cluster and column, there are no spares (settled)
+MAX_BOOST = 4.0  # longest step, over the plain one: a longer one could leave the cluster
+REST = 1e-3  # centres rest if a step, with its noise, changes the loss by a smaller part: its budget goes to the last
+STEPS, MOST_STEPS = 0.3, 10  # steps for each unit of signal over noise (`affordable_steps`), and at most
 
 
 @dataclass
@@ -41,9 +42,9 @@ class Centres:
 
 
 def synthetic_points(leaves: Leaves, hedge: np.ndarray, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
-    """Return weighted points: Gaussian samples of the leaves, and points where records may be that no leaf shows.
+    """Return weighted points: Gaussian samples of the leaves, and the hedge for records that no leaf shows.
 
-    These weigh together what a leaf must exceed to be kept: records too few to be seen may be anywhere.
+    All points of the hedge together weigh as much as the smallest leaf that is kept: fewer records cannot be seen.
     """
     sd = np.sqrt(leaves.count_variance)
     keep = leaves.count > KEEP_NOISE * sd
@@ -60,7 +61,7 @@ def synthetic_points(leaves: Leaves, hedge: np.ndarray, rng: np.random.RandomSta
 
 
 def hedge_points(root: Leaves, k: int, rng: np.random.RandomState) -> np.ndarray:
-    """Return points from wall to wall of the bounds, along the columns through the mean of everything."""
+    """Return points on the lines through the mean of all records, along the columns, from bound to bound."""
     n = max(4 * k, 64)
     width = root.upper[0] - root.lower[0]
     axis = rng.choice(len(width), n, p=width / width.sum())
@@ -73,7 +74,7 @@ def hedge_points(root: Leaves, k: int, rng: np.random.RandomState) -> np.ndarray
 def solve(
     points: np.ndarray, weights: np.ndarray, k: int, rng: np.random.RandomState, spare: int = 0, hedge: int = 0
 ) -> Centres:
-    """Run weighted k-means on released points, the last of them `hedge`; add spare centres where they gain most."""
+    """Run weighted k-means on released points, of which the last `hedge` are the hedge. Then add spare centres."""
     fitted = breathe(points, weights, k, rng)
     if spare:
         seen = np.where(np.arange(len(points)) < len(points) - hedge, weights, 0.0)
@@ -83,17 +84,17 @@ def solve(
 
 
 def spare_centres(k: int, steps: int, leaves: float = 0.0) -> int:
-    """How many centres too many the steps begin with, so that no cluster is missed.
+    """Return how many spare centres the steps begin with, so that no cluster is missed.
 
-    A record is in one cell, so that more cells cost no budget. With few steps there is no time to tell them apart, and
-    where leaves (their number for each column) are fine enough to show every cluster, merging can only lose what they
-    show.
+    A record is in one cell, so more cells cost no budget. There are no spares if steps are few, since it takes some to
+    tell which centres to merge. Nor if `leaves`, their number for each column, are many: these show every cluster
+    already, and a merge could lose one.
     """
     return k // SPARE if steps > 2 and leaves <= FINE * k else 0
 
 
 def with_variances(at: np.ndarray, points: np.ndarray, weights: np.ndarray, labels: np.ndarray) -> Centres:
-    """Return centres with the weights and variances of the points that belong to them, small ones' drawn to all's."""
+    """Return centres with the weights and variances of their points. Variances of small cells shrink to the common."""
     k = len(at)
     weight = np.maximum(np.bincount(labels, weights, k), 1e-9)
     squares = np.zeros(at.shape)
@@ -105,7 +106,7 @@ def with_variances(at: np.ndarray, points: np.ndarray, weights: np.ndarray, labe
 
 @dataclass(frozen=True)
 class Refined:
-    """Where the refinement stands after a step: its centres, and what the step showed of them."""
+    """The state of the refinement after a step: the centres, and what the step showed of them."""
 
     centres: Centres
     count: np.ndarray
@@ -119,11 +120,11 @@ class Refined:
 
     @classmethod
     def start(cls, centres: Centres) -> "Refined":
-        """Return centres of which nothing is known but their weight."""
+        """Return the state before the first step: only the weights of the centres are known."""
         return cls(centres, centres.weight, np.full(len(centres.weight), UNKNOWN))
 
     def means(self) -> CellMeans:
-        """Return the centres with the errors of the last step."""
+        """Return the centres with the standard errors of the last step."""
         assert self.seen is not None
         assert self.spread is not None
         assert self.gain is not None
@@ -141,10 +142,10 @@ def refine(
     k: int,
     walls: tuple[np.ndarray, np.ndarray],
 ) -> CellMeans:
-    """Move centres by Lloyd steps on clipped displacements, shrunk by their noise; return k of them in the frame.
+    """Move centres by Lloyd steps on clipped displacements, shrunk by their noise. Return k of them in the frame.
 
-    Spare centres are merged half-way, when the steps have shown which pairs share a cluster. Steps are left out when
-    centres rest; the last one gets what they would have cost.
+    Half-way, spare centres are merged: by then the steps have shown which pairs share a cluster. When centres rest,
+    steps are left out, and the last step gets their budget.
     """
     now, step, half, left = Refined.start(centres), 0, (steps - 1) // 2, grant.left
     while step < steps:
@@ -162,7 +163,7 @@ def refine(
 
 
 def lloyd_step(now: Refined, grant: Grant, frame: Frame, k: int, walls: tuple[np.ndarray, np.ndarray]) -> Refined:
-    """Release the displacements of all cells from their centres, and move the centres as far as noise allows."""
+    """Release the displacements of records from their centres; move each centre as far as its noise allows."""
     centres, (lower, upper) = now.centres, walls
     floor = 1e-12 * np.maximum(upper - lower, 1e-300) ** 2
     axes, radii = ellipsoid(np.maximum(centres.variance, floor), centres.weight, STEP.noise(grant, frame), STEP.bias)
@@ -185,13 +186,13 @@ def lloyd_step(now: Refined, grant: Grant, frame: Frame, k: int, walls: tuple[np
 
 
 def without_spares(now: Refined, k: int) -> Refined:
-    """Merge the pairs of centres that share a cluster; nothing is known of the others' last moves then."""
+    """Merge pairs of centres until k are left. The last moves belong to the old centres and are forgotten."""
     centres = fused(now.centres, k)
     return replace(now, centres=centres, count=centres.weight, doubt=np.full(k, UNKNOWN), moved=None, resting=False)
 
 
 def with_swaps(now: Refined) -> Refined:
-    """Move centres of cells that seem empty to where they gain most."""
+    """Merge cheap pairs of centres and split wide cells (`swap`). The counts of these cells are then unknown."""
     assert now.seen is not None
     assert now.moved is not None
     swapped = swap(now.centres, now.seen.count > 5 * now.seen.count_sd, now.moved)
@@ -200,21 +201,22 @@ def with_swaps(now: Refined) -> Refined:
 
 
 def step_asks(n_columns: int, k: int, share: float) -> list[Ask]:
-    """Return what the steps of k centres, and spare ones, release at most."""
+    """Return the most that the steps of k centres and their spares release."""
     first = share / float((STEP_GROWTH ** np.arange(MOST_STEPS)).sum())
     return [STEP.plan(n_columns, k + k // SPARE, MOST_STEPS, share=first)]
 
 
 def averaged(count: np.ndarray, doubt: np.ndarray | float, seen: Shapes) -> tuple[np.ndarray, np.ndarray]:
-    """Return counts averaged over the steps by precision, and their variances, for cells that change a little."""
+    """Return counts averaged over the steps by precision, and their variances. Cells may change by CHANGE a step."""
     gain = 1 / (1 + seen.count_sd**2 / (doubt + np.square(CHANGE * count)))
     return count + gain * (seen.count - count), gain * seen.count_sd**2
 
 
 def expected(count: np.ndarray, doubt: np.ndarray, k: int) -> np.ndarray:
-    """Return what cells weigh, from counts and their variances: counts drawn to the usual one, as noise asks.
+    """Return the weights of cells: their counts, shrunk to the average count as far as they are noise.
 
-    A cell that seems empty is, if noise is small next to the usual count, and may give its centre away; else who knows.
+    A cell that seems empty keeps little weight if the noise is small, so that a swap may take its centre. If the noise
+    is large, nobody knows, and its weight stays near the average.
     """
     usual = max(float(count.sum()), 1.0) / k
     drawn = (np.maximum(count, 0.0) * usual**2 + usual * doubt) / (usual**2 + doubt)
@@ -240,21 +242,21 @@ def merge(centres: Centres, i: int, j: int) -> None:
 
 
 def gains(moved: np.ndarray, spread: np.ndarray, visible: np.ndarray) -> np.ndarray:
-    """James-Stein factor per centre from its signal-to-noise ratio, steadied by the median over centres."""
+    """Return a James-Stein factor per centre, from its signal over noise averaged with the median of all centres."""
     d, z = moved.shape[1], (moved**2 / spread).mean(axis=1)
     z = (d * z + 4 * np.median(z)) / (d + 4)
     return np.where(visible, np.maximum(0.0, 1 - 1 / np.maximum(z, 1e-12)), 0.0)[:, None]
 
 
 def boost(mult: float, moved: np.ndarray, last: np.ndarray, spread: np.ndarray, weight: np.ndarray) -> float:
-    """Barzilai-Borwein step length for slowly converging steps, as far as the displacement is not noise."""
+    """Return a Barzilai-Borwein step length, above 1 if steps converge slowly and the displacement is not noise."""
     signal = max(0.0, 1 - (weight * spread).sum() / max((weight * moved**2).sum(), 1e-300))
     slope = (weight * moved * last).sum() / max((weight * last**2).sum(), 1e-300)
     return 1 + signal**2 * (float(np.clip(mult / max(1 - slope, 0.05), 1, MAX_BOOST)) - 1)
 
 
 def swap(centres: Centres, visible: np.ndarray, last: np.ndarray) -> bool:
-    """While it gains clearly: merge the cheapest pair of centres and split the widest cell (released values only)."""
+    """While this gains clearly, merge the cheapest pair of centres and split the widest cell. Released values only."""
     at, variance, weight, error = vars(centres).values()
     swapped = False
     if not 2 < len(at) <= MOST_SWAPPED:
@@ -282,7 +284,7 @@ def swap(centres: Centres, visible: np.ndarray, last: np.ndarray) -> bool:
 
 
 def affordable_steps(grant: Grant, frame: Frame, root: Leaves, k: int) -> int:
-    """Lloyd steps that the noise of a whole grant allows: few for small clusters in many dimensions."""
+    """Return how many Lloyd steps the noise of a whole grant allows: few for small clusters in many dimensions."""
     resolution = (
         root.count[0] * (STEP.count**2 + 1 + STEP.squares**2) ** 0.5 / STEP.noise(grant.worth(grant.share), frame) / k
     )

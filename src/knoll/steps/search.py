@@ -1,9 +1,9 @@
-"""One search by tree, for clusters and for mixtures: where the records are, as leaves with released shapes.
+"""One search by tree, for clusters and for mixtures. It returns leaves: cells with released counts and shapes.
 
 root    release count, mean and variance of all records
-hedge   a few points with little weight, where records may lie that no release shows
-axes    if the bounds are many-dimensional: release the scatter matrix, rotate to its axes, search the clear ones
-tree    release count, mean and variance of cells, level by level, halving large wide ones
+hedge   add a few points of little weight, for records that no release shows
+axes    if the bounds have many dimensions: release the scatter matrix, rotate to its axes, search those that stand out
+tree    release count, mean and variance of cells, level by level; halve cells that are large and wide
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Searched:
     Attributes
     ----------
     frame : Frame
-        Coordinates of `root`: the columns', or all axes if there is a rotation.
+        Coordinates of `root`: the columns, or all axes if there is a rotation.
     root : Leaves
         All records as one cell.
     rotation : Rotation or None
@@ -67,9 +67,9 @@ def search_tree(
     rng : RandomState
         Public randomness.
     finer : int
-        The tree is grown as for this many times k.
+        The tree is grown as if for this many times k clusters.
     without_axes : Grant, optional
-        For the tree if no axes are released; by default that of the tree.
+        Grant for the tree if no axes are released; by default `grants.tree`.
     """
     frame = Frame(context.domain, context.scales)
     root = release_root(grants.root, frame, longest_record(context.domain, context.scales))

@@ -1,4 +1,4 @@
-"""Shapes of cells on the estimators' side: what a release of `CellShapes` says, and how to ask the next one.
+"""Shapes of cells on the estimators' side: how to read a release of `CellShapes`, and how to ask for the next.
 
 Everything here is post-processing of released values.
 """
@@ -11,7 +11,9 @@ from knoll.privacy import Ask, Grant, Released
 from knoll.queries import Box, CellShapes, Frame
 from knoll.queries.shapes import Cells
 
-CLIP = 3.0  # clip radius^2 = (1 + CLIP / sqrt(dims)) * expected squared length, or more (see `ellipsoid`)
+# Clip radius^2 = (1 + CLIP / sqrt(dims)) * expected squared length, or more (see `ellipsoid`). A larger CLIP means more
+# noise, a smaller one more bias. docs/benchmarks.md measures no other value.
+CLIP = 3.0
 
 
 @dataclass(frozen=True)
@@ -40,15 +42,16 @@ class Shapes:
         )
 
     def variance(self, prior: np.ndarray, trust: float, count: np.ndarray) -> np.ndarray:
-        """Variance per column: the released one, drawn to `prior` by their precisions (prior sd = trust * prior)."""
+        """Return variances per column: released ones averaged with `prior` by precision (prior sd = trust * prior)."""
         seen, noise = self._variance(count)
         p = (trust * prior) ** 2
         return prior + p / (p + noise) * (seen - prior)
 
     def rescaled(self, prior: np.ndarray, trust: float, count: np.ndarray) -> np.ndarray:
-        """Prior variances times one factor for all cells, then one for each: many noisy columns tell these well.
+        """Return the prior variances times a factor for all cells and one for each cell. Many columns tell these well.
 
-        Squares are taken about where the cell was asked: one that is far off its records must not look narrow.
+        Squares are taken about the point where the cell was expected. So a cell that is far from there does not look
+        narrow.
         """
         seen, noise = self.squares / count, self._variance(count)[1]
         for axis in ((0, 1), 1):
@@ -59,12 +62,12 @@ class Shapes:
         return prior
 
     def _variance(self, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Released variances per column, and the variance of their noise."""
+        """Return the released variances per column, and the variances of their noise."""
         return self.squares / count - (self.sums / count) ** 2, (self.squares_sd / count) ** 2
 
 
 def unit_frame(n_columns: int) -> Frame:
-    """Return a frame that stands for any with so many columns, where only their number matters."""
+    """Return a frame that stands for any other with as many columns, where only their number matters."""
     return Frame(Box((-1.0,) * n_columns, (1.0,) * n_columns))
 
 
@@ -76,7 +79,7 @@ def _probe(frame: Frame, count: float, squares: float) -> CellShapes:
 
 @dataclass(frozen=True)
 class Asking:
-    """How `CellShapes` is asked: name, weights of count and squares next to the displacement's 1, tolerated bias."""
+    """How `CellShapes` is asked: name, weights of count and squares (displacements have 1), tolerated bias."""
 
     name: str
     count: float
@@ -84,12 +87,12 @@ class Asking:
     bias: float
 
     def noise(self, grant: Grant, frame: Frame) -> float:
-        """Standard error of a unit displacement's noise if all that is left of a grant is spent on it."""
-        probe = _probe(unit_frame(frame.n_columns), self.count, self.squares)  # whatever the bounds' size
+        """Return the standard error of a unit displacement if all that is left of a grant is spent on it."""
+        probe = _probe(unit_frame(frame.n_columns), self.count, self.squares)  # the size of the bounds does not matter
         return float(grant.stderr(probe)[0, 1])
 
     def plan(self, n_columns: int, cells: int, times: int = 1, *, share: float) -> Ask:
-        """Return what asking the shapes of so many cells releases."""
+        """Return what a release of the shapes of so many cells asks."""
         return Ask.like(_probe(unit_frame(n_columns), self.count, self.squares), cells, times, share=share)
 
     def ask(
@@ -109,7 +112,7 @@ class Asking:
 
 
 class _TwoCells:
-    """Stands for any cells, where only their being more than one matters."""
+    """Stands for any cells, where it only matters that there is more than one."""
 
     n_cells = 2
 
@@ -119,7 +122,7 @@ class _TwoCells:
 
 
 def effective(widths: np.ndarray) -> np.ndarray:
-    """Effective number of columns of these widths: 1 if one is wide, d if all are equal."""
+    """Return the effective number of columns of these widths: 1 if only one is wide, d if all are equal."""
     return widths.sum(-1) ** 2 / np.maximum((widths * widths).sum(-1), 1e-300)
 
 
@@ -128,9 +131,9 @@ def ellipsoid(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return column weights A and clip radii R of |A u| for cells of these variances.
 
-    A_j = 1 / sqrt(s_j) minimises the total noise. R^2 is (1 + CLIP / sqrt(dims)) times the expected |A u|^2; where
-    counts are so far above the noise that a wider clip costs less than `bias` of the cell's variance, it is
-    widened, up to the worst-case optimum for heavy tails.
+    A_j = 1 / sqrt(s_j), for standard deviations s_j, minimises the total noise. R^2 is (1 + CLIP / sqrt(dims)) times
+    the expected |A u|^2. The clip gets wider if counts are far above the noise: as long as this costs less than `bias`
+    of the cell's variance, and at most up to the optimum for the heaviest tails.
     """
     s = np.sqrt(variance)
     s = np.maximum(s, 0.02 * s.max(-1, keepdims=True) + 1e-300)

@@ -1,7 +1,7 @@
-"""Where a mixture starts: the leaves of a tree of released shapes, and expectation-maximisation on them, free.
+"""The start of a mixture: a tree of released shapes, and expectation-maximisation on its leaves, which is free.
 
 A leaf is a small Gaussian with a released weight, mean and variance per column. The tree is that of `knoll.KMeans`
-(steps/tree.py), grown finer; the fit to its leaves is post-processing.
+(steps/tree.py), but finer. The fit to its leaves is post-processing.
 """
 
 from dataclasses import dataclass
@@ -19,14 +19,15 @@ from knoll.steps.refine import solve, synthetic_points
 from knoll.steps.search import search_tree
 from knoll.steps.tree import Leaves
 
-FINER = 3  # leaves are grown as for this many times the components
-STEPS, WIDE = 60, 64  # steps on the leaves; one will do in more columns than can be told apart
-PRIOR = 0.02  # of an average component's records, at the pooled covariance
+# docs/benchmarks.md, "Mixtures" ("Several columns"), measures these together; it varies none of them singly.
+FINER = 3  # the tree is grown as if for this many times the components: finer leaves show shapes, but have more noise
+STEPS, WIDE = 60, 64  # steps on the leaves; only one with more columns than WIDE, where more take long and gain little
+PRIOR = 0.02  # this part of an average component's records is added at the pooled covariance, so that none collapses
 
 
 @dataclass(frozen=True)
 class StartShares(Shares):
-    """Shares of what a start may spend; the axes' share goes to the tree if there is no rotation."""
+    """Shares of what a start may spend. If there is no rotation, the tree gets the share of the axes."""
 
     root: float = 0.15
     axes: float = 0.25
@@ -44,7 +45,7 @@ class Start:
 
 
 def start_asks(n_columns: int, k: int | None) -> list[Ask]:
-    """Return what `start_from_tree` releases at most."""
+    """Return the most that `start_from_tree` releases."""
     s = StartShares()
     return rotated_tree_asks(n_columns, FINER * (k or GUESS), (s.root, s.axes, s.tails, s.tree))
 
@@ -69,7 +70,7 @@ def start_from_tree(context: FitContext, grant: Grant, k: int | None, rng: np.ra
 
 
 def _lift(means: np.ndarray, covariances: np.ndarray, root: Leaves) -> tuple[np.ndarray, np.ndarray]:
-    """Give components of the search the other axes: mean and variance of everything."""
+    """Add the axes that were not searched: there, a component gets the mean and the variance of all records."""
     k, q = means.shape
     d = root.mean.shape[1]
     full = np.tile(np.diag(root.variance[0]), (k, 1, 1))
@@ -80,7 +81,7 @@ def _lift(means: np.ndarray, covariances: np.ndarray, root: Leaves) -> tuple[np.
 def fit_leaves(
     leaves: Leaves, root: Leaves, hedge: np.ndarray, k: int, rng: np.random.RandomState
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return weights, means and covariances of a mixture fitted to leaves, each a Gaussian of its own."""
+    """Return weights, means and covariances of a mixture fitted to leaves. Each leaf counts as a small Gaussian."""
     centres = solve(*synthetic_points(leaves, hedge, rng), k, rng)
     mass = np.where(leaves.count > np.sqrt(leaves.count_variance), leaves.count, 0.0)
     mass[leaves.count.argmax()] = max(float(leaves.count.max()), 1.0)
@@ -113,6 +114,6 @@ def _badness(leaves: Leaves, means: np.ndarray, covariances: np.ndarray) -> np.n
 
 
 def _scatter(leaves: Leaves, mean: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Return a component's scatter matrix: of the leaves about its mean, and of records in the leaves."""
+    """Return a component's scatter matrix: that of the leaves about its mean, plus that of records in the leaves."""
     away = leaves.mean - mean
     return (away * share[:, None]).T @ away + np.diag(share @ leaves.variance)

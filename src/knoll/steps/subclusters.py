@@ -1,4 +1,4 @@
-"""Sub-clusters as a mixture, steadied against the noise of its release: what Morse clustering starts from.
+"""Sub-clusters as a mixture, made robust to the noise of its release. Morse clustering starts from it.
 
 Everything here is post-processing of released values.
 """
@@ -11,22 +11,24 @@ import numpy as np
 from knoll.numeric.mixture import Mixture
 from knoll.steps.moments import Belief
 
-SEEN = 2.0  # a sub-cluster is seen if its count is this many standard errors
-POOLED = 1 / 4  # least part of the common shape in every sub-cluster's
+SEEN = 2.0  # a sub-cluster is seen if its count exceeds this many standard errors: noise alone rarely does
+# Least part of the common shape in every sub-cluster's. More joins what noise keeps apart, less shows more shapes.
+# Settled with the six datasets of docs/benchmarks.md, "Morse clustering", in view.
+POOLED = 1 / 4
 
 
 @dataclass(frozen=True)
 class Subclusters:
-    """A mixture of the sub-clusters that can be seen, and the standard errors of its noise.
+    """A mixture of the sub-clusters that can be seen, and its standard errors from privacy noise.
 
     Attributes
     ----------
     mixture : Mixture
         The mixture.
     counts, counts_stderr : arrays of shape (k,)
-        Released counts and the standard error of their noise.
+        Released counts and their standard errors.
     means_stderr : array of shape (k, d)
-        Standard error of the means' noise.
+        Standard errors of the means.
     spread_stderr : array of shape (k,)
         Standard error of an entry of a covariance, in units where the sub-cluster has covariance one.
     """
@@ -39,14 +41,14 @@ class Subclusters:
 
     @classmethod
     def of_belief(cls, belief: Belief) -> "Subclusters":
-        """Return the sub-clusters of a release of cells' moments."""
+        """Return the sub-clusters from released moments of cells."""
         width = np.sqrt(np.einsum("kii->ki", belief.mixture.covariances))
         errors = np.sqrt(belief.noise)
         return cls(belief.mixture, belief.counts, errors[0], errors[1][:, None] * width, errors[2])
 
     @classmethod
     def of_found(cls, found: Any) -> "Subclusters":
-        """Return the components that a mixture's method found."""
+        """Return the components that the method of a mixture found, as sub-clusters."""
         mixture, (weights, means, covariances) = found.mixture, found.errors
         variance = np.einsum("kii->ki", mixture.covariances)
         spread = np.einsum("kii->ki", covariances)
@@ -60,9 +62,10 @@ class Subclusters:
         )
 
     def steadied(self, floor: np.ndarray) -> "Subclusters":
-        """Leave out what cannot be seen; draw shapes to the common one as far as their difference is noise.
+        """Leave out what cannot be seen. Shrink shapes to the common one as far as their difference is noise.
 
-        Volumes stay. At least a quarter of the way: what is narrow in one sub-cluster alone is seldom a valley.
+        Volumes stay. Shapes always go at least POOLED of the way, since a direction that is narrow in one sub-cluster
+        alone is seldom a valley.
         """
         seen = self.counts > SEEN * self.counts_stderr
         seen[self.counts.argmax()] = True
@@ -86,14 +89,14 @@ class Subclusters:
         means = m.means + self.means_stderr * rng.standard_normal((k, d))
         noise = rng.standard_normal((k, d, d)) * self.spread_stderr[:, None, None]
         values, vectors = np.linalg.eigh(np.eye(d) + np.tril(noise) + np.tril(noise, -1).transpose(0, 2, 1))
-        # no direction of a released covariance loses nine tenths of itself to noise, so none of a redrawn one
+        # `learn` lets no direction of a covariance shrink below a tenth in a step; the same holds for a redrawn one
         inner = (vectors * np.maximum(values, 0.1)[:, None, :]) @ vectors.transpose(0, 2, 1)
         roots = np.linalg.cholesky(m.covariances)
         return Mixture.nearest(counts / counts.sum(), means, roots @ inner @ roots.transpose(0, 2, 1), floor)
 
 
 def volume(covariances: np.ndarray) -> np.ndarray:
-    """Return the geometric mean of a covariance's variances, for each: (..., d, d) -> (..., 1, 1)."""
+    """Return the geometric mean of the eigenvalues of each covariance: (..., d, d) -> (..., 1, 1)."""
     return np.exp(np.linalg.slogdet(covariances)[1] / covariances.shape[-1])[..., None, None]
 
 

@@ -1,9 +1,9 @@
-"""A tree of released shapes: where the records are, how many, and how spread out, cell by cell.
+"""A tree of released shapes. For each cell it tells how many records there are, where, and how far they spread.
 
-root:   count, mean and variance of everything, from the public bounds
-tails:  a core, and a cell for every side of every column with context far from the mean (rare outlying groups)
-levels: halve the cells that are large and wide at the mean of their widest column;
-        release the shapes of all cells, old ones too, and fuse them with what is known
+root:   count, mean and variance of all records, within the public bounds
+tails:  a core, and a cell for each side of each column where the bounds are far from the mean (rare outlying groups)
+levels: halve the cells that are large and wide, at the mean of their widest column;
+        release the shapes of all cells, old and new, and average them with what is known
 """
 
 import math
@@ -17,12 +17,13 @@ from knoll.steps.shapes import Asking, Shapes, ellipsoid
 
 ROOT = Asking("count, mean and variance of all records", count=1.0, squares=0.7, bias=0.0)
 TREE = Asking("count, mean and variance of tree cells", count=1.0, squares=0.5, bias=1e-2)
-LEVEL_GROWTH = 1.3  # later levels get more budget
-MORE_LEVELS = 5  # at most this many levels more than log2(k)
-SPLIT_NOISE = 6.0  # split a cell only if its count is this many standard errors of the next level's counts
-SPLIT_GAIN = 1 / 32  # ... and its count * variance is this fraction of the average per cluster
-TAIL = 4.0  # tails start this many standard deviations, and half the room, from the mean
-HALF_MEAN, HALF_VARIANCE = 0.8, 0.36  # of one half of a Gaussian
+# docs/benchmarks.md, "K-means utility", measures these together; it varies none of them singly.
+LEVEL_GROWTH = 1.3  # each level gets this many times the budget of the one before: later cells are smaller
+MORE_LEVELS = 5  # at most this many levels more than log2(k): more are finer, but each gets less budget
+SPLIT_NOISE = 6.0  # split a cell only if its count exceeds this many standard errors of the next level's counts ...
+SPLIT_GAIN = 1 / 32  # ... and if its count * variance is above this part of a cluster's average: else little is gained
+TAIL = 4.0  # tails start this many standard deviations from the mean, but at least half-way to the bound
+HALF_MEAN, HALF_VARIANCE = 0.8, 0.36  # of one half of a standard Gaussian: sqrt(2 / pi) and 1 - 2 / pi
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,8 @@ class Leaves:
 def release_root(grant: Grant, frame: Frame, reach: float) -> Leaves:
     """Release count, mean and variances of all records.
 
-    The mean is shrunk towards the middle by empirical Bayes, the variances towards a common fraction of the bounds'
-    widths, which is known far better than each of them.
+    Empirical Bayes shrinks the mean towards the middle of the bounds. It shrinks the variances towards a common
+    fraction of the bounds' widths, since noise matters much less for this one number than for each variance.
     """
     half = frame.half
     axes = 1 / np.sqrt(half)
@@ -92,12 +93,12 @@ def grow_tree(tails: Grant, levels: Grant, frame: Frame, root: Leaves, k: int) -
 
 
 def most_levels(k: int) -> int:
-    """Return how many levels a tree for k clusters has at most."""
+    """Return the most levels that a tree for k clusters may have."""
     return MORE_LEVELS + math.ceil(math.log2(k)) if k > 1 else MORE_LEVELS
 
 
 def tree_asks(n_columns: int, k: int, shares: tuple[float, float, float]) -> list[Ask]:
-    """Return what root, tails and tree for k clusters release at most; levels may double every cell."""
+    """Return the most that root, tails and tree for k clusters release. Each level may halve every cell."""
     root, tails, tree = shares
     levels, cells = most_levels(k), (2 * n_columns + 1) << most_levels(k)
     first = tree / float((LEVEL_GROWTH ** np.arange(levels)).sum())
@@ -109,7 +110,7 @@ def tree_asks(n_columns: int, k: int, shares: tuple[float, float, float]) -> lis
 
 
 def first_cells(tree: SplitTree, frame: Frame, root: Leaves) -> Leaves:
-    """Return a core and its tails, cut off one after the other."""
+    """Return a core and its tails. The tails are cut off one after the other."""
     mean, sd, lower, upper = root.mean[0], np.sqrt(root.variance[0]), root.lower[0], root.upper[0]
     core, tails = root, []
     for side, context in ((-1, mean - lower), (1, upper - mean)):
@@ -126,7 +127,7 @@ def first_cells(tree: SplitTree, frame: Frame, root: Leaves) -> Leaves:
 
 
 def _tail(root: Leaves, j: int, cut: float, side: str, node: int) -> Leaves:
-    """Return the cell beyond a cut, of which nothing is known yet."""
+    """Return the cell beyond a cut. Nothing is known of it yet."""
     tail = _with(replace(root, nodes=np.array([node]), count=np.ones(1), count_variance=np.full(1, 1e12)), side, j, cut)
     low, high = tail.lower[0, j], tail.upper[0, j]
     return _with(_with(tail, "mean", j, (low + high) / 2), "variance", j, (high - low) ** 2 / 12)
@@ -140,7 +141,7 @@ def _with(cell: Leaves, name: str, j: int, value: float) -> Leaves:
 
 
 def halve(tree: SplitTree, frame: Frame, parents: Leaves) -> tuple[Leaves, Leaves]:
-    """Split cells at the mean of their widest column; predict the halves as those of a Gaussian."""
+    """Split cells at the mean of their widest column. Predict both halves as if the cell were Gaussian."""
     row, axis = np.arange(len(parents.nodes)), parents.variance.argmax(axis=1)
     at, s = parents.mean[row, axis], np.sqrt(parents.variance[row, axis])
     children = [
@@ -161,7 +162,7 @@ def halve(tree: SplitTree, frame: Frame, parents: Leaves) -> tuple[Leaves, Leave
 
 
 def observe(grant: Grant, tree: SplitTree, frame: Frame, cells: Leaves, parents: Leaves | None) -> Leaves:
-    """Release the shapes of all cells and fuse them with what is known; the last cells are halves of `parents`."""
+    """Release the shapes of all cells; average them with what is known. The last cells are halves of `parents`."""
     tree.open(cells.nodes.tolist())
     m, p = len(cells.nodes), 0 if parents is None else len(parents.nodes)
     fresh = np.arange(m) >= m - 2 * p
@@ -181,7 +182,7 @@ def observe(grant: Grant, tree: SplitTree, frame: Frame, cells: Leaves, parents:
 
 
 def fuse_counts(seen: Shapes, cells: Leaves, parents: Leaves | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return counts and variances: old cells averaged by precision, halves made to add up to their parents."""
+    """Return counts and variances. Old cells are averaged by precision; halves are fitted to their parents' counts."""
     m, p = len(cells.nodes), 0 if parents is None else len(parents.nodes)
     s2 = seen.count_sd**2
     count, variance = seen.count.copy(), np.full(m, s2)

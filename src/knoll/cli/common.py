@@ -17,7 +17,7 @@ from rich.table import Table
 from knoll.cli.parse import read_bounds, read_columns
 
 console = Console()
-MOST_ROWS = 50  # of a table
+MOST_ROWS = 50  # of a printed table; the file has all
 
 Data = Annotated[Path, typer.Argument(help="Parquet, CSV or Arrow file, or a folder of them.")]
 Epsilon = Annotated[float, typer.Option(help="Privacy budget of this fit; smaller is more private.")]

@@ -15,9 +15,9 @@ DOUBT = 0.1  # a join is judged by this quantile of its redrawn persistence: low
 def choose_cut(tree: MergeTree, redrawn: list[MergeTree]) -> np.ndarray:
     """Return the joins to undo: those before the largest gap in persistence.
 
-    Only persistence that survives redrawing the noise counts. One even cloud, cut into cells, has valleys of up to about
-    one unit between the Gaussians of its cells. So persistence below one unit makes no gap, and there may be only one
-    cluster. Gaps are ratios.
+    Only persistence that survives redrawing the noise counts. One even cloud, cut into cells, has valleys of up to
+    about one unit between the Gaussians of its cells. So persistence below one unit makes no gap, and there may be only
+    one cluster. Gaps are ratios.
     """
     if not len(tree.height):
         return np.empty(0, dtype=int)

@@ -20,7 +20,7 @@ from knoll.series.persistence import Peaks, merge_tree, mesh_peaks
 from knoll.series.series import GridSeries, Series, kernel_volume
 from knoll.series.surroundings import Surroundings
 
-CELLS = {1: 6, 2: 3.0, 3: 2.5}  # mesh cells to a bandwidth, by number of columns: a finer mesh misses fewer peaks and takes longer
+CELLS = {1: 6, 2: 3.0, 3: 2.5}  # mesh cells to a bandwidth, by number of columns: recall against time
 MOST_PEAKS = 24  # most peaks in many columns: time grows as its square, by pairs
 PATH = np.linspace(0.0, 1.0, 17)[1:-1]  # where a straight line between two peaks is looked at
 

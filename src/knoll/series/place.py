@@ -39,7 +39,7 @@ def settle(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the places of tops and the covariance of each.
 
-    If `finest`, the narrowest bandwidth of a ladder, is given, each top gets its own bandwidth; else all use the series'.
+    With `finest`, the narrowest bandwidth of a ladder, each top gets its own bandwidth. Without, all use the series'.
     """
     clip = around.domain.clip
     d = points.shape[1]

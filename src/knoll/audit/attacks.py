@@ -11,8 +11,8 @@ import numpy as np
 
 from knoll.audit.evidence import Guarantee, at_most
 
-_THRESHOLDS = 96
-_MOST_VALUES = 300
+_THRESHOLDS = 96  # candidate thresholds of a statistic: more find a better one and take longer
+_MOST_VALUES = 300  # numbers with more values than this are too rare each to be counted
 _LOWEST_BIT = -1100.0  # stands for zero, which has no lowest bit: below that of every double
 _CAUTION = 1e-5  # chance of error of limits in training: small, to favour tests that also do well on fresh runs
 

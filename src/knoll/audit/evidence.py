@@ -6,7 +6,8 @@ guarantee is a curve: the least b that it allows for each a.
 - (epsilon, delta): b >= max(1 - delta - e^epsilon a, e^-epsilon (1 - delta - a)).
 - mu-GDP, what Gaussian releases compose to: b >= Phi(Phi^-1(1 - a) - mu).
 
-Take upper Clopper-Pearson limits of a and b. The smallest epsilon (or mu) whose curve allows them is a lower bound. `Guarantee.strength` is that figure; `epsilon_of` turns it into an epsilon at the declared delta.
+Take upper Clopper-Pearson limits of a and b. The smallest epsilon (or mu) whose curve allows them is a lower bound.
+`Guarantee.strength` is that figure; `epsilon_of` turns it into an epsilon at the declared delta.
 """
 
 import math

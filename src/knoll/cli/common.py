@@ -33,7 +33,9 @@ class FitOptions:
 
     bounds: Annotated[
         str | None,
-        typer.Option(help='Public bounds: "age=0:110,bmi=10:60", "0:1" for all columns, or "private" to buy them.'),
+        typer.Option(
+            help='Public bounds: "age=0:110,bmi=10:60", "0:1" for all columns, or "private" to spend budget on them.'
+        ),
     ] = None
     columns: Annotated[str | None, typer.Option(help="Columns to use, separated by commas.")] = None
     epsilon: Epsilon = 1.0
@@ -45,10 +47,13 @@ class FitOptions:
     relation: Relation = "add_remove"
     user: Annotated[str | None, typer.Option(help="Column of user ids: protect users, not rows.")] = None
     cap: Annotated[int, typer.Option(help="With --user: rows used per user.")] = 1
-    missing: Annotated[str, typer.Option(help="Rows with missing values: refuse or drop.")] = "refuse"
+    missing: Annotated[str, typer.Option(help="What to do if rows have missing values: refuse or drop.")] = "refuse"
     line_breaks: Annotated[
         bool,
-        typer.Option("--line-breaks", help="CSV fields may hold line ends: the program that wrote it closes quotes."),
+        typer.Option(
+            "--line-breaks",
+            help="Allow line breaks inside quoted CSV fields. Only if the writer of the file always closes quotes.",
+        ),
     ] = False
     ledger: Annotated[Path | None, typer.Option(help="Record the spend in this file.")] = None
     dataset: Annotated[str | None, typer.Option(help="Name of the data in the ledger; by default the file's.")] = None
@@ -120,7 +125,7 @@ def fit_and_write(
     write: Callable[[Any, Path], dict[Path, str]],
     show: Callable[[Any], None],
 ) -> None:
-    """Make an estimator, fit it, have what it publishes written (file -> what it is), and print what it found."""
+    """Make an estimator, fit it, write what it publishes (file -> what it is), and print what it found."""
     with plain_errors():
         model = make()
         prepare_folder(out)

@@ -11,7 +11,7 @@ import numpy as np
 from knoll.privacy import DataError, PrivacyError
 from knoll.queries import Box
 
-MOST_BINS = 4096  # more would only cost memory: noise hides finer bins
+MOST_BINS = 4096  # bounds memory: a channel is a matrix of outputs x bins
 MOST_COLUMNS = 4096  # bounds what a hostile document can make a device compute
 
 

@@ -82,7 +82,7 @@ class KernelModel(PrivateFit, PackedSeries, BaseEstimator):
 
     @staticmethod
     def _mass(series: Series) -> float:
-        """Integral of a kernel sum, which divides it into a density. A count below one is taken as one."""
+        """Integral of a kernel sum: dividing by it gives a density. A count below one is taken as one."""
         return max(series.count, 1.0) * kernel_volume(series.bandwidth)
 
     def _around(self) -> Surroundings:

@@ -35,7 +35,7 @@ from knoll.steps.each_step import ascend_step_by_step, step_asks
 from knoll.steps.kernel_sum import LADDER, surroundings
 
 ONCE, EACH_STEP = "once", "each-step"
-MOST_MODES = 1000  # largest n_modes: far more than noise lets anyone see
+MOST_MODES = 1000  # largest n_modes: refuses absurd values
 CHUNK = 8192  # rows that climb at a time: bounds memory
 
 
@@ -57,7 +57,7 @@ class ModeSeeking(KernelModel):
         Steps of ``release="each-step"``; None takes the log of the released number of records, rounded up.
     mini_batches : bool, default=False
         With ``release="each-step"``: every step sees its own random part of the records and has the whole budget,
-        instead of all records and a part of the budget. As in the paper; usually less accurate.
+        instead of all records and a part of the budget. As in the paper; each step then sees fewer records.
     chance : float, default=0.1
         Chance that a fit shows a mode that is only noise.
     n_frequencies : int, default=2048

@@ -16,7 +16,7 @@ from scipy.sparse.csgraph import connected_components
 from knoll.morse.field import Field
 from knoll.numeric.distances import nearest
 
-STEPS = 200  # most steps of a point; Newton's steps end nearly all walks long before
+STEPS = 200  # most steps of a point: bounds time; a point that still moves is returned where it is
 STRIDE = 1.7  # over-relaxed mean shift: faster, and still sure to climb near a peak while below 2
 LONGEST = 0.5  # longest Newton step, in the field's coordinates
 RESTS = 1e-16  # squared distance to the peak, in its own curvature, at which a point has come to rest

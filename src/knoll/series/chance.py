@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-MOST_SIDES = 3  # with more, few starts are climbed: one look per cell of a bandwidth is bound enough
+MOST_SIDES = 3  # with more columns, a union bound over cells of one bandwidth is used instead
 PAIRS = 1 / 8  # pairs of a peak and a pass per squared bandwidth of a line, from simulated fields
 LOWEST = 3**0.5  # above this all terms decrease in u, so the root is unique
 PER_RUNG = 0.5  # bandwidths sqrt 2 apart see nearly the same noise: each counts as half a look

@@ -44,7 +44,9 @@ class Plan:
     def verdict(self) -> str:
         """One or two sentences on whether the result will be useful."""
         if self.size_stderr > self.records_per_cluster / 4:
-            return "Too much noise to find the clusters: use fewer clusters, fewer columns, more records or a larger epsilon."
+            return (
+                "Too much noise for these clusters: use fewer of them, fewer columns, more records or a larger epsilon."
+            )
         if self.center_stderr > 0.05:
             return "Centres will be rough: their noise is more than 5 % of the bounds. Tighter bounds help most."
         return "Noise is small against the bounds: clusters will be found if they are several times the noise apart."

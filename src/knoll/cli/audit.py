@@ -31,9 +31,7 @@ def audit(
     ] = None,
     runs: Annotated[int, typer.Option(help="Runs in all; more give a sharper bound.")] = 1000,
     relation: Relation = None,
-    columns: Annotated[
-        int, typer.Option(help="Columns of the made-up data, unless your object's bounds say how many.")
-    ] = 2,
+    columns: Annotated[int, typer.Option(help="Columns of the made-up data, unless your object's bounds tell.")] = 2,
     confidence: Annotated[float, typer.Option(help="Probability that all bounds hold together.")] = 0.999,
     seconds: Annotated[float, typer.Option(help="Time limit: fewer runs are made if all would take longer.")] = 900.0,
     out: Annotated[Path, typer.Option(help="The picture to write.")] = Path("audit.png"),

@@ -71,7 +71,7 @@ def predict(
     data: Annotated[Path, typer.Argument(help="Rows to label.")],
     out: Annotated[Path | None, typer.Option(help="CSV to write; standard output by default.")] = None,
 ) -> None:
-    """Label rows with a released model. Spends no budget. The labels describe your rows: keep them as safe as the rows."""
+    """Label rows with a released model. Spends no budget. The labels are as sensitive as your rows."""
     import numpy as np
 
     import knoll
@@ -165,7 +165,7 @@ def _show(model: Any) -> None:
     if model.n_clusters is None:
         sure = f"{model.n_clusters_confidence_:.0%}"
         console.print(
-            f"{model.n_clusters_} clusters, chosen from the released values; the same in {sure} of redraws of the noise."
+            f"{model.n_clusters_} clusters, chosen from the released values; redraws of their noise agree in {sure}."
         )
 
 

@@ -33,9 +33,7 @@ class FitOptions:
 
     bounds: Annotated[
         str | None,
-        typer.Option(
-            help='Public bounds: "age=0:110,bmi=10:60", "0:1" for all columns, or "private" to spend budget on them.'
-        ),
+        typer.Option(help='Public bounds: "age=0:110,bmi=10:60", "0:1" for all columns, or "private" (costs budget).'),
     ] = None
     columns: Annotated[str | None, typer.Option(help="Columns to use, separated by commas.")] = None
     epsilon: Epsilon = 1.0
@@ -52,7 +50,7 @@ class FitOptions:
         bool,
         typer.Option(
             "--line-breaks",
-            help="Allow line breaks inside quoted CSV fields. Only if the writer of the file always closes quotes.",
+            help="CSV fields may hold line breaks; the file's writer must close all quotes.",
         ),
     ] = False
     ledger: Annotated[Path | None, typer.Option(help="Record the spend in this file.")] = None

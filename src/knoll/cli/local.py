@@ -24,9 +24,7 @@ _LARGEST = 2**20  # most bytes of a client, and of a report: bounds memory
 def local_client(
     bounds: Annotated[str, typer.Option(help='Public bounds: "age=0:110,bmi=10:60", or "0:100" for one column.')],
     epsilon: Annotated[float, typer.Option(help="What one report costs its respondent.")] = 1.0,
-    delta: Annotated[
-        float, typer.Option(help="Chance that the guarantee fails; used by the mechanism noise only.")
-    ] = 1e-6,
+    delta: Annotated[float, typer.Option(help="Chance that the guarantee fails; for the mechanism noise only.")] = 1e-6,
     mechanism: Annotated[str, typer.Option(help="auto, square_wave, response, unary or noise.")] = "auto",
     out: Annotated[Path, typer.Option(help="File to write.")] = Path("client.json"),
 ) -> None:

@@ -16,9 +16,7 @@ from knoll.cli.common import (
 
 Bandwidth = Annotated[
     str,
-    typer.Option(
-        help='"ladder" (chosen after one release), "private" (costs budget), or a number in units of the bounds.'
-    ),
+    typer.Option(help='"ladder" (chosen at no cost), "private" (costs budget), or a number in units of the bounds.'),
 ]
 Chance = Annotated[float, typer.Option(help="Chance of showing a mode that is only noise.")]
 
@@ -93,7 +91,7 @@ def _write_curves(model: Any, out: Path) -> dict[Path, str]:
         plot_regression(model).savefig(out / "curves.png", dpi=130)
         files |= {out / "curves.csv": f"{found} significant modes on a mesh", out / "curves.png": "a picture of them"}
         if not found:
-            console.print("No significant curve: use a larger epsilon or more records.")
+            console.print("No significant curve. A larger epsilon or more records may show some.")
     return files
 
 
@@ -108,7 +106,7 @@ def _show_modes(model: Any) -> None:
     from knoll.report.clusters import _with_error, column_names
 
     if not len(model.modes_):
-        console.print("No significant mode: use a larger epsilon or more records.")
+        console.print("No significant mode. A larger epsilon or more records may show some.")
         return
     names = column_names(model)[:8]
     rows = []

@@ -74,9 +74,7 @@ def plot_mode_tree(model: Any, title: str | None = None) -> Figure:
         for j, axes in enumerate(panels):
             axes.axhline(model.bandwidth_[j], color="#d62728", lw=1, ls="--")
             axes.set(xlabel=column_names(model)[j], ylabel="bandwidth" if j == 0 else "", yscale="log")
-        panels[0].set_title(
-            "Blue: significant (larger: more so). Grey: noise. Dashed: chosen bandwidth.", loc="left", fontsize=10
-        )
+        panels[0].set_title("Blue: significant (by size). Grey: noise. Dashed: chosen.", loc="left", fontsize=10)
         _words(figure, model, title or "Modes at every bandwidth, from one release")
     return figure
 

@@ -17,12 +17,12 @@ from knoll.document import read_document, short
 from knoll.privacy import Budget, DataError, Privacy, Relation
 from knoll.queries import Ball, Box
 
-FORMAT = 1
+FORMAT = 1  # of the file; raised when old files can no longer be read
 ROOMS = ("knoll.cluster", "knoll.mixture", "knoll.modes", "knoll.local")
 _NOT_SAVED = {"bounds", "ledger", "unit", "random_state", "verbose"}
-_LARGEST_FILE = 2**30
-_LONGEST_WORD, _LARGEST_NUMBER = 100, 1e100  # of a parameter
-_MOST_AXES = 8  # of an array: numpy cannot walk through more than 32
+_LARGEST_FILE = 2**30  # bytes: a hostile file must not fill the memory
+_LONGEST_WORD, _LARGEST_NUMBER = 100, 1e100  # limits of a parameter: no real one comes near
+_MOST_AXES = 8  # most axes of an array: far more than any attribute has, and numpy fails above 32
 
 
 def save(model: Any, path: str | PathLike[str]) -> None:

@@ -1,6 +1,6 @@
 """What noise to expect, before any data is touched.
 
-The noise of a release depends on the query, the budget and the relation alone, so it can be told in advance.
+The noise of a release depends only on the query, the budget and the relation. So it is known in advance.
 """
 
 from dataclasses import dataclass
@@ -42,17 +42,19 @@ class Plan:
 
     @property
     def verdict(self) -> str:
-        """One sentence on whether the result will be of use."""
+        """One or two sentences on whether the result will be useful."""
         if self.size_stderr > self.records_per_cluster / 4:
-            return "The clusters drown in noise: use fewer clusters, fewer columns, more records or a larger epsilon."
+            return (
+                "Too much noise for these clusters: use fewer of them, fewer columns, more records or a larger epsilon."
+            )
         if self.center_stderr > 0.05:
             return "Centres will be rough: their noise is more than 5 % of the bounds. Tighter bounds help most."
-        return "Noise is small against the bounds: clusters farther apart than a few times it will be found."
+        return "Noise is small against the bounds: clusters will be found if they are several times the noise apart."
 
 
 def plan(rows: int, dims: int, k: int, epsilon: float = 1.0, delta: float = 1e-6, *, steps: int = 5,
          relation: str = "add_remove", cap: int = 1) -> Plan:  # fmt: skip
-    """Tell the noise to expect from a fit, without data.
+    """Compute the noise to expect from a fit, without data.
 
     Parameters
     ----------
@@ -81,6 +83,6 @@ def plan(rows: int, dims: int, k: int, epsilon: float = 1.0, delta: float = 1e-6
     sensitivity = cap * query.sensitivity(Relation.parse(relation), budget.norm)
     noise = budget.law.standard_deviation(sensitivity / budget.ratio(1 / steps))
     unit = noise * query.step / query.weights
-    typical = 0.5  # a centre half-way out
+    typical = 0.5  # a centre half-way between the middle and the bounds
     center = float(np.hypot(unit[1], typical * unit[0])) / (rows / k) / 2
     return Plan(rows, dims, k, budget.epsilon, budget.delta, steps, float(unit[0]), center)

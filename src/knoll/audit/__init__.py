@@ -1,9 +1,9 @@
 """Empirical lower bounds on epsilon: attacks that look at any estimator, or any callable, from outside.
 
-An audit runs a mechanism many times on neighbouring datasets that were chosen to hurt, and asks how well an attacker
-who knows everything else can tell them apart. What the attacker achieves is a lower bound on the privacy loss, at a
-stated confidence. A bound above the declared epsilon proves a mistake; a bound below it proves nothing, but the closer
-it comes, the more a pass means.
+An audit runs a mechanism many times on neighbouring datasets that are chosen to hurt. It asks how well an attacker, who
+knows everything else, can tell them apart. The attacker's success gives a lower bound on the privacy loss, at a stated
+confidence. A bound above the declared epsilon proves a mistake. A bound below it proves nothing, but the closer it
+comes, the more a pass means.
 
 >>> import knoll
 >>> from knoll.audit import audit

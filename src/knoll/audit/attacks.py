@@ -1,6 +1,6 @@
 """Attacks: a statistic and a threshold, chosen on training runs, judged on fresh ones.
 
-Choosing may be as greedy as it likes, since nothing of it is reused: the error rates are those of the fresh runs.
+The choice may be as greedy as it likes: error rates come from fresh runs, which had no part in it.
 """
 
 from collections.abc import Callable
@@ -11,10 +11,10 @@ import numpy as np
 
 from knoll.audit.evidence import Guarantee, at_most
 
-_THRESHOLDS = 96
-_MOST_VALUES = 300
-_LOWEST_BIT = -1100.0
-_CAUTION = 1e-5  # chance of error of the limits in training: favours tests that will do as well on fresh runs
+_THRESHOLDS = 96  # candidate thresholds of a statistic: more find a better one and take longer
+_MOST_VALUES = 300  # numbers with more values than this are too rare each to be counted
+_LOWEST_BIT = -1100.0  # stands for zero, which has no lowest bit: below that of every double
+_CAUTION = 1e-5  # chance of error of limits in training: small, to favour tests that also do well on fresh runs
 
 Feature = Callable[[np.ndarray], np.ndarray]
 
@@ -95,8 +95,8 @@ def judge_ratio(
     """Judge the white box; against a Gaussian curve by all errors together, which is sharper.
 
     At mu-GDP the mean of the two error rates is at least Phi(-mu / 2). With as many runs on either side, the number of
-    errors is a sum of independent trials whose lower tail is no heavier than that of a binomial at that mean (Hoeffding
-    1956), so one Clopper-Pearson limit does for both.
+    errors is a sum of independent trials. Its lower tail is no heavier than that of a binomial at that mean (Hoeffding
+    1956). So one Clopper-Pearson limit serves for both.
     """
     if guarantee.kind != "gaussian":
         return judge(rule, fresh, guarantee, chance)
@@ -108,9 +108,9 @@ def judge_ratio(
 
 
 def choose_ratio(train: tuple[np.ndarray, np.ndarray], guarantee: Guarantee) -> Rule:
-    """Return the white box's test: outcomes are log likelihood ratios already, only the threshold is open.
+    """Return the white box's test. Outcomes are log likelihood ratios, so only the threshold is chosen.
 
-    Against a Gaussian curve the best threshold is known, half-way; a pure one is tested best in the tails.
+    Against a Gaussian curve the best threshold is half-way. A pure guarantee is tested best in the tails.
     """
     if guarantee.kind == "gaussian":
         return Rule("likelihood ratio", _as_it_is, 1.0, 0.0)

@@ -27,7 +27,7 @@ WORST = 0.8
 WHITE = 0.75
 """Fraction of a pair's chance of error that goes to the white box."""
 
-_LEAST_TRAINING = 4  # runs of each neighbour of each pair
+_LEAST_TRAINING = 4  # least training runs of each neighbour of each pair: with fewer there is nothing to choose by
 
 
 def audit(
@@ -61,13 +61,12 @@ def audit(
         delta > 0.
     pairs : list of Pair, optional
         Neighbours; by default `hurtful_pairs` within the bounds that the estimator was given, else in [-1, 1]^columns.
-        (A pipeline or search is spared those of the default pairs that it refuses to fit, for example too few rows to
-        split.)
+        (Default pairs that a pipeline or search refuses to fit are left out, for example with too few rows to split.)
     columns : int, default=2
         Columns of the default pairs, unless the bounds tell.
     runs : int, default=1000
-        Runs in all. A fifth trains the attacks, on all pairs alike; four fifths of the rest go to the pair that looks
-        worst, the others share what is left.
+        Runs in all. A fifth trains the attacks, on all pairs alike. Of the rest, four fifths go to the pair that looks
+        worst, and the other pairs share what is left.
     confidence : float, default=0.999
         Probability that all bounds hold together: the chance of error is divided as the runs are.
     batch : bool, default=False

@@ -3,11 +3,11 @@
 An attack says "the record is there" with a false positive rate a (it is not there) and a false negative rate b. A
 guarantee is a curve: the least b that it allows for each a.
 
-- (epsilon, delta): a + e^-epsilon... in full, b >= max(1 - delta - e^epsilon a, e^-epsilon (1 - delta - a)).
+- (epsilon, delta): b >= max(1 - delta - e^epsilon a, e^-epsilon (1 - delta - a)).
 - mu-GDP, what Gaussian releases compose to: b >= Phi(Phi^-1(1 - a) - mu).
 
-With upper Clopper-Pearson limits of a and b in their place, the smallest epsilon (or mu) whose curve allows them is a
-lower bound. `Guarantee.strength` is that figure; `epsilon_of` turns it into an epsilon at the declared delta.
+Take upper Clopper-Pearson limits of a and b. The smallest epsilon (or mu) whose curve allows them is a lower bound.
+`Guarantee.strength` is that figure; `epsilon_of` turns it into an epsilon at the declared delta.
 """
 
 import math
@@ -33,8 +33,8 @@ class Guarantee:
     epsilon, delta : float
         What is declared.
     kind : {"gaussian", "approximate"}
-        "gaussian" tests the stronger claim that the whole Gaussian trade-off curve holds whose epsilon at
-        delta is the declared one: knoll makes it whenever delta > 0, and it needs far fewer runs to test.
+        "gaussian" tests a stronger claim: the whole Gaussian trade-off curve with the declared epsilon at delta.
+        knoll makes this claim whenever delta > 0, and testing it needs far fewer runs.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """A pipeline or a search holds estimators: find what it declares, and make its runs repeatable.
 
-Only the whole is attacked, from outside. What it declares is what its innermost estimator's `privacy_` will say, since
-that is what people read.
+Only the whole is attacked, from outside. It declares what the `privacy_` of its innermost estimator will say, because
+people read that.
 """
 
 from typing import Any
@@ -73,7 +73,7 @@ def title_of(mechanism: Any) -> str:
 
 
 def repeatable(mechanism: Any) -> Any:
-    """Return a copy whose runs differ by the data and the noise alone: the attacker knows the public randomness."""
+    """Return a copy whose runs differ only by data and noise: the attacker knows the public randomness."""
     if not hasattr(mechanism, "get_params"):
         return mechanism
     mechanism = clone(mechanism)

@@ -1,12 +1,12 @@
 """An audit from a single run, for fits too big to repeat (Steinke, Nasr, Jagielski 2023).
 
-Many canaries, each put into the data or left out by a fair coin; one fit; a guess about the canaries of whom one is
-most sure. Who guesses better than epsilon allows has found a violation. Under add/remove the coins are independent of
-one another, so one run counts like many.
+A fair coin puts each of many canaries into the data or leaves it out. After one fit, the attacker guesses the coins of
+which they are surest. Guessing better than epsilon allows proves a violation. Under add/remove the coins are
+independent of one another, so one run counts like many.
 
-The guesses come from the releases. Replaying the answers on a dataset that holds one canary alone yields what that
-canary would add to every total; replaying them on the other rows, what the rest adds. The coins are then read off the
-answers by the linear estimate of least squared error, given that the noise and the other canaries' coins blur them.
+The guesses come from the releases. Replaying the answers on one canary alone tells what that canary adds to every
+total. Replaying them on the other rows tells what the rest adds. The coins are then estimated from the answers, by the
+linear estimate of least squared error; the noise and the other canaries' coins count as its noise.
 """
 
 import secrets

@@ -33,9 +33,8 @@ def hurtful_pairs(
 ) -> list[Pair]:
     """Return pairs of neighbours in the box [lower, upper]^columns.
 
-    Few records, so that one more of them is as visible as it can be; among them a far outlier, a canary that is
-    alone in its cell, a record in a corner of the bounds, one in a cluster that is otherwise empty, a duplicate,
-    and one beside a single other.
+    There are few records, so that one more is as visible as it can be. The canary is, in turn: a far outlier, alone in
+    its cell, in a corner of the bounds, in a cluster that is otherwise empty, a duplicate, beside a single other.
 
     Parameters
     ----------

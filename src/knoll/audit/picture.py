@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from knoll.audit.verdict import Audit
 from knoll.plots.style import FAINT, INK, STYLE
 
-_LEAST = 50  # runs on either side below which a measured curve is nothing but chance
+_LEAST = 50  # with fewer runs on either side, a measured curve is only chance, and is not drawn
 
 
 def plot_audit(found: Audit) -> Figure:

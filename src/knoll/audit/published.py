@@ -20,7 +20,7 @@ from knoll.audit.nested import innermost
 from knoll.audit.state import Node, differences, tree
 from knoll.model import save
 
-_MOST_EACH, _MOST_NUMBERS, _LONGEST_TEXT = 400, 2000, 10_000
+_MOST_EACH, _MOST_NUMBERS, _LONGEST_TEXT = 400, 2000, 10_000  # per value, in all, per text: the black box stays fast
 _NOT_PUBLISHED = {"n_features_in_", "privacy_"}
 _ANSWERS = (
     "predict", "transform", "predict_proba", "score_samples", "decision_function", "score", "density", "density_stderr",

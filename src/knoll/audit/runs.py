@@ -1,16 +1,16 @@
 """Running a mechanism on both neighbours, and what an attacker sees of each run.
 
-White box: everything that left the door. The releases of a run on one neighbour are recorded, and the same answers are
-replayed on the other, which yields the exact totals that the other would have asked noise for. The noise being
-Gaussian or Laplace, their likelihood ratio is known:
+White box: everything that left the door. The releases of a run on one neighbour are recorded. The same answers are
+replayed on the other neighbour, which shows the exact totals to which noise would be added there. The noise is Gaussian
+or Laplace, so the likelihood ratio is known:
 
     log p(answers | present) - log p(answers | without) = sum over releases of
         (|o - x|^2 - |o - x'|^2) / 2 s^2    or    (|o - x|_1 - |o - x'|_1) / s
 
-with o the answer, x and x' the totals without and with the canary. No test tells the neighbours apart better.
-The distance between the totals in units of the noise is what the pair costs, exactly: no statistics needed. And a
-replay must show the same, byte for byte, in its whole state and all it says: what is published is a function of the
-answers, or it is a leak.
+with o the answer, x and x' the totals without and with the canary. No test tells the neighbours apart better. The
+distance between the totals, in units of the noise, is the exact cost of the pair, without statistics. A replay must
+also have the same state and say the same, byte for byte: what is published must be a function of the answers, or it is
+a leak.
 
 Black box: the numbers of the fitted model alone.
 """
@@ -102,7 +102,7 @@ def _compared(
 def likelihood_ratio(transcript: Transcript, other: Transcript) -> tuple[float, Cost]:
     """Return the log likelihood ratio (other : own) of recorded answers, and what they cost.
 
-    A replay that went another way counts up to there: the first answers alone cost no more than all of them.
+    If a replay goes another way, only the answers before that count: they cost no more than all answers.
     """
     ratio, cost = 0.0, Cost()
     own_laws, other_laws = (zip(each.laws, each.scales, strict=True) for each in (transcript, other))

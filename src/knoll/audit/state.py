@@ -3,7 +3,7 @@
 `tree` follows everything that can be reached from an object: attributes, private ones too, slots, what it would be
 pickled as, the items of containers, the insides of arrays, what functions have closed over. Every part becomes a
 digest of its type, its bytes, and the names, order and digests of its own parts. So two trees agree if and only if
-nothing that is stored differs, and where they differ the path to it is known.
+nothing that is stored differs. Where they differ, the path to it is known.
 
 Left out, because they differ between two runs on the same data: where things lie in memory, whether equal parts are
 one object or two, the order of a set, and the times in a ledger's lines.
@@ -145,7 +145,7 @@ def _content(value: Any) -> tuple[bytes, Parts]:
 
 
 def _plain(value: Any) -> bytes:
-    """Return the bytes of a plain value; of a float all of them, also where it is no number."""
+    """Return the bytes of a plain value; of a float all of them, even if it is NaN."""
     if type(value) in (float, complex):
         return struct.pack("dd", value.real, value.imag)
     return repr(value).encode(errors="surrogatepass")
@@ -162,7 +162,7 @@ def _of_array(value: np.ndarray) -> tuple[bytes, Parts]:
     plain = value.view(np.ndarray)
     head = f"{plain.dtype.str} {plain.shape}".encode()
     own = _attributes(value)
-    if plain.dtype.names:  # padding between fields is nobody's
+    if plain.dtype.names:  # padding between fields holds no data
         return head, [*((f"[{name!r}]", plain[name]) for name in plain.dtype.names), *own]
     if plain.dtype.hasobject:
         return head, [("[...]", plain.ravel().tolist()), *own]

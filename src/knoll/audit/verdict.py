@@ -7,7 +7,7 @@ import numpy as np
 from knoll.audit.attacks import Attack
 from knoll.audit.evidence import Guarantee
 
-_MOST_SHOWN = 8  # leaks that are printed
+_MOST_SHOWN = 8  # leaks that are printed; the rest are counted
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Audit:
     attacks : tuple of Attack
         One for each pair and box.
     used : dict
-        Exact cost of each pair's releases, as an epsilon at the declared delta: the largest of all runs. No
-        statistics, but it takes the noise for what it says it is.
+        Exact cost of each pair's releases, as an epsilon at the declared delta: the largest of all runs. It needs no
+        statistics, but trusts that the noise follows its declared law.
     leaks : tuple of str
         Anything published that was not a function of the releases, and on which pairs: names, never values.
     ratios : dict

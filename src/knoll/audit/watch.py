@@ -15,7 +15,7 @@ CLOSE_LOOKS = 2
 """Runs of each neighbour of each pair in which texts, files and answers are compared, not only the whole state: the
 first ones, since making them may take longer than a fit."""
 
-_PILOT = 2
+_PILOT = 2  # trial runs that tell how long one takes
 
 
 class OneByOne:
@@ -71,7 +71,7 @@ def affordable(see: Any, pairs: list[Pair], runs: int, seconds: float) -> int:
 
 
 def padded(outcomes: np.ndarray, width: int) -> np.ndarray:
-    """Outcomes as finite numbers of one width, filled up with a number that is none of them."""
+    """Outcomes as finite numbers of one width; missing places get a number that no outcome has."""
     wide = np.full((len(outcomes), width), -1e12)
     kept = min(width, outcomes.shape[1])
     wide[:, :kept] = np.nan_to_num(outcomes[:, :kept], nan=-1e12, posinf=1e12, neginf=-1e12)

@@ -11,7 +11,7 @@ from rich.table import Table
 from knoll.cli.common import console, plain_errors
 
 Relation = Annotated[
-    str | None, typer.Option(help="add_remove (default), replace_special or replace_one; an object has its own.")
+    str | None, typer.Option(help="add_remove (default), replace_special or replace_one; not with module:attribute.")
 ]
 
 
@@ -19,21 +19,21 @@ def audit(
     estimator: Annotated[
         str,
         typer.Argument(
-            help="Name of an estimator, for example KMeans; or module:attribute, an estimator, pipeline or search of "
-            "yours, or a function that makes one."
+            help="Name of an estimator, for example KMeans; or module:attribute, where the attribute is your own "
+            "estimator, pipeline or search, or a function that makes one."
         ),
     ],
     epsilon: Annotated[
-        float | None, typer.Option(help="Epsilon that it is to declare; 1 by default, an object its own.")
+        float | None, typer.Option(help="Epsilon to test against; by default 1, or what your own object declares.")
     ] = None,
     delta: Annotated[
-        float | None, typer.Option(help="Delta that it is to declare; 1e-6 by default, an object its own.")
+        float | None, typer.Option(help="Delta to test against; by default 1e-6, or what your own object declares.")
     ] = None,
     runs: Annotated[int, typer.Option(help="Runs in all; more give a sharper bound.")] = 1000,
     relation: Relation = None,
-    columns: Annotated[int, typer.Option(help="Columns of the made-up data, if an object's bounds do not tell.")] = 2,
+    columns: Annotated[int, typer.Option(help="Columns of the made-up data, unless your object's bounds tell.")] = 2,
     confidence: Annotated[float, typer.Option(help="Probability that all bounds hold together.")] = 0.999,
-    seconds: Annotated[float, typer.Option(help="Make fewer runs if these would take longer.")] = 900.0,
+    seconds: Annotated[float, typer.Option(help="Time limit: fewer runs are made if all would take longer.")] = 900.0,
     out: Annotated[Path, typer.Option(help="The picture to write.")] = Path("audit.png"),
 ) -> None:
     """Attack an estimator on made-up data and print a lower bound on its epsilon. Touches no data of yours.
@@ -59,14 +59,14 @@ def audit(
 
 
 def _mechanism(name: str, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Return what to attack, and what was said about it that it does not say itself."""
+    """Return what to attack, and the options that are not part of it yet."""
     from knoll.audit import make_audited
     from knoll.privacy import PrivacyError
 
     if ":" not in name:
         return make_audited(name, **given), {}
     if "relation" in given:
-        raise PrivacyError(f"{name} has a relation of its own; set it there")
+        raise PrivacyError(f"{name} has its own relation; set it there, not by --relation")
     return _load(name), given
 
 

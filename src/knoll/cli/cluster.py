@@ -45,7 +45,7 @@ _CLASSES = {
 def cluster(
     data: Data,
     k: Annotated[
-        int | None, typer.Option("--k", help="Number of clusters; without it, kmeans and morse choose.")
+        int | None, typer.Option("--k", help="Number of clusters; if left out, kmeans and morse choose it.")
     ] = None,
     method: Annotated[
         Method, typer.Option(help="kmeans for round clusters, morse for any shape; the others are for comparison.")
@@ -71,7 +71,7 @@ def predict(
     data: Annotated[Path, typer.Argument(help="Rows to label.")],
     out: Annotated[Path | None, typer.Option(help="CSV to write; standard output by default.")] = None,
 ) -> None:
-    """Label rows with a released model. Spends nothing; the labels describe your rows, so they are yours to guard."""
+    """Label rows with a released model. Spends no budget. The labels are as sensitive as your rows."""
     import numpy as np
 
     import knoll
@@ -108,16 +108,16 @@ def predict(
 
 
 def plan(
-    rows: Annotated[int, typer.Option(help="Records you expect.")],
-    dims: Annotated[int, typer.Option(help="Columns.")],
-    k: Annotated[int, typer.Option("--k", help="Clusters.")],
+    rows: Annotated[int, typer.Option(help="Number of records you expect.")],
+    dims: Annotated[int, typer.Option(help="Number of columns.")],
+    k: Annotated[int, typer.Option("--k", help="Number of clusters.")],
     epsilon: Epsilon = 1.0,
     delta: Delta = 1e-6,
-    steps: Annotated[int, typer.Option(help="Lloyd steps.")] = 5,
+    steps: Annotated[int, typer.Option(help="Number of Lloyd steps.")] = 5,
     relation: Relation = "add_remove",
     cap: Annotated[int, typer.Option(help="Rows used per user, if users are protected.")] = 1,
 ) -> None:
-    """Tell the noise to expect, before any data is touched."""
+    """Show the noise to expect, before any data is touched."""
     from knoll.planning import plan as make_plan
 
     with plain_errors():
@@ -165,7 +165,7 @@ def _show(model: Any) -> None:
     if model.n_clusters is None:
         sure = f"{model.n_clusters_confidence_:.0%}"
         console.print(
-            f"{model.n_clusters_} clusters, chosen from the released values; redrawing their noise agrees in {sure}."
+            f"{model.n_clusters_} clusters, chosen from the released values; redraws of their noise agree in {sure}."
         )
 
 

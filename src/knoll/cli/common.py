@@ -18,7 +18,7 @@ from rich.table import Table
 from knoll.cli.parse import read_bounds, read_columns
 
 console = Console()
-MOST_ROWS = 50  # of a table
+MOST_ROWS = 50  # of a printed table; the file has all
 
 Data = Annotated[Path, typer.Argument(help="Parquet, CSV or Arrow file, or a folder of them.")]
 Epsilon = Annotated[float, typer.Option(help="Privacy budget of this fit; smaller is more private.")]
@@ -34,7 +34,7 @@ class FitOptions:
 
     bounds: Annotated[
         str | None,
-        typer.Option(help='Public bounds: "age=0:110,bmi=10:60", "0:1" for all columns, or "private" to buy them.'),
+        typer.Option(help='Public bounds: "age=0:110,bmi=10:60", "0:1" for all columns, or "private" (costs budget).'),
     ] = None
     columns: Annotated[str | None, typer.Option(help="Columns to use, separated by commas.")] = None
     epsilon: Epsilon = 1.0
@@ -46,10 +46,13 @@ class FitOptions:
     relation: Relation = "add_remove"
     user: Annotated[str | None, typer.Option(help="Column of user ids: protect users, not rows.")] = None
     cap: Annotated[int, typer.Option(help="With --user: rows used per user.")] = 1
-    missing: Annotated[str, typer.Option(help="Rows with missing values: refuse or drop.")] = "refuse"
+    missing: Annotated[str, typer.Option(help="What to do if rows have missing values: refuse or drop.")] = "refuse"
     line_breaks: Annotated[
         bool,
-        typer.Option("--line-breaks", help="CSV fields may hold line ends: the program that wrote it closes quotes."),
+        typer.Option(
+            "--line-breaks",
+            help="CSV fields may hold line breaks; the file's writer must close all quotes.",
+        ),
     ] = False
     ledger: Annotated[Path | None, typer.Option(help="Record the spend in this file.")] = None
     dataset: Annotated[str | None, typer.Option(help="Name of the data in the ledger; by default the file's.")] = None
@@ -121,7 +124,7 @@ def fit_and_write(
     write: Callable[[Any, Path], dict[Path, str]],
     show: Callable[[Any], None],
 ) -> None:
-    """Make an estimator, fit it, have what it publishes written (file -> what it is), and print what it found."""
+    """Make an estimator, fit it, write what it publishes (file -> what it is), and print what it found."""
     with plain_errors():
         model = make()
         prepare_folder(out)

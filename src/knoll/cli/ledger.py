@@ -66,7 +66,7 @@ def ledger_cap(ledger: LedgerFile, dataset: Dataset, epsilon: Epsilon, delta: De
 
 @ledger_app.command("settle")
 def ledger_settle(ledger: LedgerFile, dataset: Dataset) -> None:
-    """Give back what killed fits had reserved. Only when no fit of this dataset is running."""
+    """Give back what killed fits had reserved. Use it only while no fit of this dataset is running."""
     from knoll.privacy import FileLedger
 
     with plain_errors():

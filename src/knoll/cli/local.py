@@ -17,14 +17,14 @@ local_app = typer.Typer(
     no_args_is_help=True,
 )
 ClientFile = Annotated[Path, typer.Argument(help="client.json")]
-_LARGEST = 2**20  # bytes of a client, and of a report
+_LARGEST = 2**20  # most bytes of a client, and of a report: bounds memory
 
 
 @local_app.command("client")
 def local_client(
     bounds: Annotated[str, typer.Option(help='Public bounds: "age=0:110,bmi=10:60", or "0:100" for one column.')],
     epsilon: Annotated[float, typer.Option(help="What one report costs its respondent.")] = 1.0,
-    delta: Annotated[float, typer.Option(help="Chance that the guarantee fails; the mechanism noise only.")] = 1e-6,
+    delta: Annotated[float, typer.Option(help="Chance that the guarantee fails; for the mechanism noise only.")] = 1e-6,
     mechanism: Annotated[str, typer.Option(help="auto, square_wave, response, unary or noise.")] = "auto",
     out: Annotated[Path, typer.Option(help="File to write.")] = Path("client.json"),
 ) -> None:
@@ -64,12 +64,12 @@ def local_report(
 def local_fit(
     client: ClientFile,
     reports: Annotated[Path, typer.Argument(help="Reports, one JSON value a line.")],
-    k: Annotated[int | None, typer.Option("--k", help="Number of components; without it, chosen.")] = None,
+    k: Annotated[int | None, typer.Option("--k", help="Number of components; if left out, it is chosen.")] = None,
     synthetic: Annotated[int, typer.Option(help="Rows of synthetic data to draw from the mixture.")] = 0,
     seed: Annotated[int | None, typer.Option(help="Seed of the server's public randomness.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for model.json, components.csv and mixture.png.")] = Path("out"),
 ) -> None:
-    """Fit a mixture to reports alone; what no honest client sends is left out."""
+    """Fit a mixture to reports alone. Reports that no honest client sends are left out."""
     import numpy as np
 
     from knoll.local import LocalGaussianMixture
@@ -111,10 +111,10 @@ def _read_client(path: Path) -> tuple[Any, list[str] | None]:
 
 
 def read_lines(path: Path) -> Iterator[Any]:
-    """Yield one entry per line; a line that is not JSON, or too long, becomes None, which no client sends.
+    """Yield one entry per line. A line that is not JSON, or is too long, becomes None, which no client sends.
 
-    A line is read in pieces of at most `_LARGEST` bytes and the rest of a longer one is thrown away, so memory holds
-    one piece and the reports that are kept, whatever a file holds.
+    A line is read in pieces of at most `_LARGEST` bytes, and the rest of a longer line is thrown away. So memory holds
+    only one piece and the reports that are kept, whatever the file holds.
     """
     from knoll.document import parse
 

@@ -31,7 +31,7 @@ _CLASSES = {Method.CENTRAL: "GaussianMixture", Method.EM: "EMGaussianMixture", M
 @with_fit_options
 def mixture(
     data: Data,
-    k: Annotated[int | None, typer.Option("--k", help="Number of components; without it, central chooses.")] = None,
+    k: Annotated[int | None, typer.Option("--k", help="Number of components; if left out, central chooses it.")] = None,
     method: Annotated[
         Method, typer.Option(help="central is the most accurate; the others are for comparison.")
     ] = Method.CENTRAL,
@@ -61,7 +61,7 @@ def show_mixture(model: Any) -> None:
     if model.n_components is None:
         console.print(f"{model.n_components_} components, chosen from the released values.")
     if (drawn := float(model.shrinkage_.max())) > 0.05:
-        console.print(f"Privacy noise made covariances be drawn to their diagonals, by up to {drawn:.0%}.")
+        console.print(f"Correlations were shrunk by up to {drawn:.0%}, because of privacy noise.")
 
 
 def write_mixture(model: Any, out: Path, synthetic: int) -> dict[Path, str]:

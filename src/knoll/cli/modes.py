@@ -16,15 +16,15 @@ from knoll.cli.common import (
 
 Bandwidth = Annotated[
     str,
-    typer.Option(help='"ladder" (chosen from one release), "private" (bought), or a number in units of the bounds.'),
+    typer.Option(help='"ladder" (chosen at no cost), "private" (costs budget), or a number in units of the bounds.'),
 ]
-Chance = Annotated[float, typer.Option(help="Chance of showing something that is noise.")]
+Chance = Annotated[float, typer.Option(help="Chance of showing a mode that is only noise.")]
 
 
 @with_fit_options
 def modes(
     data: Data,
-    n_modes: Annotated[int | None, typer.Option(help="Number of modes; without it, the significant ones.")] = None,
+    n_modes: Annotated[int | None, typer.Option(help="Number of modes; if left out, all significant ones.")] = None,
     bandwidth: Bandwidth = "ladder",
     chance: Chance = 0.1,
     out: Annotated[Path, typer.Option(help="Folder for model.json, modes.csv and modes.png.")] = Path("out"),
@@ -91,7 +91,7 @@ def _write_curves(model: Any, out: Path) -> dict[Path, str]:
         plot_regression(model).savefig(out / "curves.png", dpi=130)
         files |= {out / "curves.csv": f"{found} significant modes on a mesh", out / "curves.png": "a picture of them"}
         if not found:
-            console.print("No curve stands above the noise: use a larger epsilon or more records.")
+            console.print("No significant curve. A larger epsilon or more records may show some.")
     return files
 
 
@@ -106,7 +106,7 @@ def _show_modes(model: Any) -> None:
     from knoll.report.clusters import _with_error, column_names
 
     if not len(model.modes_):
-        console.print("No significant mode: the released density does not stand above the noise anywhere.")
+        console.print("No significant mode. A larger epsilon or more records may show some.")
         return
     names = column_names(model)[:8]
     rows = []
@@ -114,4 +114,4 @@ def _show_modes(model: Any) -> None:
         cells = [_with_error(mode[j], error[j]) for j in range(len(names))]
         rows.append([*cells, f"{significance:.1f}"])
     print_table("Modes, most significant first (± standard error)", [*names, "significance"], rows, "modes.csv")
-    console.print(f"Noise reaches a significance of {model.threshold_:.1f} with chance {model.chance:g}.")
+    console.print(f"Noise alone reaches a significance of {model.threshold_:.1f} with probability {model.chance:g}.")

@@ -7,12 +7,12 @@ Local differential privacy: for any two records x, x' and any set S of reports,
 P(report(x) in S) <= e^epsilon P(report(x') in S) + delta. Probabilities are integers over 2^64, rounded to the private
 side, so the ratio holds for the law that is really drawn.
 
-A respondent's device gets its client from a server that it does not trust, so a client proves itself. Nothing but
-public parameters arrives: what a class computes from them (thresholds, noise scales) is never read from a document.
-However it is made (called, from JSON, copied, unpickled), its parameters are checked, type and range, and then its law:
-the largest ratio of two probabilities as a fraction of whole numbers, from the very thresholds of the draw, against a
-lower bound of e^epsilon (law.py). A client that fails is not made, and the check is asked for again before a report.
-(A pickle is a program and may do as it likes; take a client from a stranger as JSON.)
+A respondent's device gets its client from a server that it does not trust, so a client proves itself. Only public
+parameters arrive. What a class computes from them (thresholds, noise scales) is never read from a document. However a
+client is made (called, from JSON, copied, unpickled), the type and range of its parameters are checked, then its law.
+That check takes the largest ratio of two probabilities, as a fraction of whole numbers from the very thresholds of the
+draw. The ratio must not exceed a lower bound of e^epsilon (law.py). A client that fails is not made, and the check is
+asked for again before every report. (A pickle is a program and can do anything; take a stranger's client as JSON.)
 """
 
 from abc import ABC, abstractmethod

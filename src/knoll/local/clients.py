@@ -18,8 +18,8 @@ from knoll.privacy.noise import MAX_SCALE
 from knoll.privacy.sources import WordNoise
 from knoll.queries.query import UNIT
 
-_MARGIN = 2.0**-40  # relative, on probabilities: more than all roundings of their computation
-_WORDS = 2**22  # random words drawn at a time
+_MARGIN = 2.0**-40  # relative margin on probabilities: larger than all rounding errors in computing them
+_WORDS = 2**22  # random words drawn at a time: bounds memory
 
 
 class _OneColumn(Client):
@@ -35,7 +35,7 @@ class _OneColumn(Client):
     @property
     @abstractmethod
     def ratio(self) -> Fraction:
-        """The largest ratio of two records' probabilities of one report, exactly as drawn, or its inverse."""
+        """The largest ratio of the probabilities of one report under two records (or its inverse), exact."""
 
     def _check_law(self) -> None:
         check_ratio(self.ratio, Fraction(self.epsilon))
@@ -60,12 +60,12 @@ class _OneColumn(Client):
 class SquareWave(_OneColumn):
     """Square wave (Li et al. 2020) on a grid: a bin near the true one with probability p, any other output with less.
 
-    Outputs are the bins and `reach` more on both sides; the 2 reach + 1 nearest to the true bin have e^epsilon times
-    the probability of the others. ``reach=0`` is k-ary randomised response.
+    Outputs are the bins and `reach` more on both sides. The 2 reach + 1 outputs nearest to the true bin have e^epsilon
+    times the probability of the others. ``reach=0`` is k-ary randomised response.
 
-    Guarantee. p = T / 2^64 / (2 reach + 1) and q = (1 - T / 2^64) / others, T rounded down: every output of every
-    record has probability p or q, and 1 <= p / q <= e^epsilon. Both are exact: whether it is near is whether a 64-bit
-    word is below T, and which of the near or of the other outputs it is, is a uniform draw with rejection.
+    Guarantee. Let p = T / 2^64 / (2 reach + 1) and q = (1 - T / 2^64) / others, T rounded down. Every output of every
+    record has probability p or q, and 1 <= p / q <= e^epsilon. Both are exact. The output is near if a 64-bit word is
+    below T. Which of the near (or of the other) outputs it is, is a uniform draw with rejection.
     """
 
     n_bins: int = 64
@@ -93,7 +93,7 @@ class SquareWave(_OneColumn):
 
     @property
     def ratio(self) -> Fraction:
-        """An output's probability where it is near over that where it is not; no two others differ."""
+        """Probability of a near output over that of any other; there are only these two."""
         return Fraction(self._threshold * self.others, (2**64 - self._threshold) * self.near)
 
     @property
@@ -116,7 +116,7 @@ class SquareWave(_OneColumn):
 
 @dataclass(frozen=True)
 class Unary(_OneColumn):
-    """Optimised unary encoding (Wang et al. 2017): a bit per bin; the true bin's is a coin, others are set rarely.
+    """Optimised unary encoding (Wang et al. 2017): one bit per bin. The true bin's is a coin, others are rarely set.
 
     Guarantee. The true bin's bit is set with probability 1/2, any other with q >= 1 / (e^epsilon + 1), rounded up. Two
     records differ in two bits, so the ratio of two reports' probabilities is at most (1 - q) / q <= e^epsilon.
@@ -159,8 +159,9 @@ class Noisy(Client):
     """A record clipped to a box, on its integer grid, with integer noise on every column.
 
     Guarantee. Two records differ by at most 2 UNIT in each of d columns: 2 UNIT sqrt(d) in l2, 2 UNIT d in l1.
-    delta > 0: Gaussian noise of that over mu; delta = 0: Laplace noise of that over epsilon. Drawn, charged and
-    rechecked as the curator does. A report is a list of grid units from the middle of the box.
+    With delta > 0 the noise is Gaussian, of scale l2 difference / mu. With delta = 0 it is Laplace, of scale l1
+    difference / epsilon. It is drawn, charged and rechecked as the curator does. A report is a list of grid units from
+    the middle of the box.
     """
 
     kind: ClassVar[str] = "noisy record"
@@ -210,10 +211,10 @@ class Noisy(Client):
 class Waves(Client):
     """A square wave on each column, with an equal part of epsilon.
 
-    Guarantee. Reports of the columns are independent given the record, each epsilon / d private for any change of its
-    column; together their ratio is at most the product. A report is a list with one output per column. epsilon / d
-    is an exact fraction in the check: the ratio r of each column is at most e^(epsilon / d), so all d together have at
-    most e^epsilon, whatever the division in floating point made of the part that a column declares.
+    Guarantee. Given the record, the reports of the columns are independent, and each is epsilon / d private for any
+    change of its column. The ratio of a whole report is at most the product of the columns' ratios. The check uses
+    epsilon / d as an exact fraction: the ratio of each column is at most e^(epsilon / d), so all d have at most
+    e^epsilon together. The rounded part that a column declares does not matter. A report has one output per column.
     """
 
     n_bins: int = 32

@@ -12,8 +12,8 @@ from scipy.special import logsumexp
 
 from knoll.numeric.mixture import Mixture
 
-STEPS, SETTLED, STARTS = 200, 1e-8, 6
-MOST_REPORTS = 5000  # reports from which starts climb
+STEPS, SETTLED, STARTS = 200, 1e-8, 6  # most steps; least gain of log-likelihood per report to go on; tries
+MOST_REPORTS = 5000  # reports on which starts are compared: a sample is enough to choose one
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
-"""What a client takes: parameters that an enemy may have written, and records that a device may have garbled.
+"""Check what a client takes: parameters that an enemy may have written, records that a device may have garbled.
 
-Parameters are public, and yet no message quotes one: it may be long, or deep. A record is never quoted.
+Parameters are public, but no message quotes one: it may be long or deeply nested. A record is never quoted.
 """
 
 from numbers import Number
@@ -11,12 +11,12 @@ import numpy as np
 from knoll.privacy import DataError, PrivacyError
 from knoll.queries import Box
 
-MOST_BINS = 4096
-MOST_COLUMNS = 4096
+MOST_BINS = 4096  # bounds memory: a channel is a matrix of outputs x bins
+MOST_COLUMNS = 4096  # bounds what a hostile document can make a device compute
 
 
 def number(name: str, value: Any) -> float:
-    """Return a finite number as a float; a text or a truth value is none."""
+    """Return a finite number as a float. A text or a truth value is refused."""
     good = isinstance(value, int | float) or (isinstance(value, np.generic) and value.dtype.kind in "iuf")
     if isinstance(value, bool) or not good or not abs(value) <= 1e300:
         raise PrivacyError(f"{name} of a client must be a finite number")
@@ -24,7 +24,7 @@ def number(name: str, value: Any) -> float:
 
 
 def whole(name: str, value: Any, least: int, most: int) -> int:
-    """Return an integer in a range, as Python's own; a fraction or a truth value is none, even if it is equal."""
+    """Return an integer in a range as Python's int. A fraction or a truth value is refused, even an equal one."""
     if isinstance(value, np.generic) and value.dtype.kind in "iu":
         value = int(value)
     if type(value) is not int or not least <= value <= most:
@@ -48,7 +48,7 @@ def _side(name: str, values: Any) -> tuple[float, ...]:
 def finite_numbers(given: Any, n_columns: int) -> np.ndarray:
     """Return records as an array of finite numbers with up to two axes, or refuse them without quoting a value.
 
-    Texts are not read as numbers, dates not as counts of days, and what lies under a mask is not taken.
+    Texts are not read as numbers, nor dates as counts of days. Masked values are refused.
     """
     refusal = DataError(f"records must be finite numbers, {n_columns} each")
     try:

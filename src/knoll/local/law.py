@@ -1,7 +1,7 @@
 """What a client's law may be: an exact check of probability ratios, exact uniform draws, the best square wave.
 
-The check is arithmetic on whole numbers, so it proves: no floating point is between the law that is drawn and the
-declared epsilon.
+The check is arithmetic on whole numbers, so it is a proof: no floating point stands between the law that is drawn and
+the declared epsilon.
 """
 
 import math
@@ -13,17 +13,17 @@ import numpy as np
 from knoll.privacy import PrivacyError
 from knoll.privacy.entropy import secure_words
 
-_BITS = 192  # of the fixed point in which e^x is bounded
+_BITS = 192  # bits of the fixed point in which e^x is bounded: more than the 150 that are promised below
 
 
 @lru_cache(maxsize=256)
 def exp_below(exponent: Fraction) -> Fraction:
     """Return a fraction that is at most e^exponent, and above e^exponent (1 - 2^-150), for exponents from 0 to 100.
 
-    Proof. r = exponent / 2^h < 1, h such that this holds. All terms r^n / n! are positive, so each partial sum is at
-    most e^r; r, every term and each of the h squarings that lead back to e^exponent are rounded down, and a product
-    of lower bounds of positive numbers is a lower bound. What is lost: fewer than 64 roundings of 2^-192, doubled by
-    each of at most 8 squarings.
+    Proof. Choose h so that r = exponent / 2^h < 1. All terms r^n / n! are positive, so each partial sum is at most e^r.
+    Then h squarings lead back to e^exponent. r, every term and every squaring are rounded down, and a product of lower
+    bounds of positive numbers is a lower bound. The loss: fewer than 64 roundings of 2^-192, doubled by each of at most
+    8 squarings.
 
     >>> 2.718 < exp_below(Fraction(1)) < 2.7183
     True
@@ -44,7 +44,7 @@ def exp_below(exponent: Fraction) -> Fraction:
 
 
 def check_ratio(ratio: Fraction, epsilon: Fraction) -> None:
-    """Refuse a law in which one probability is more than e^epsilon times another; `ratio` or its inverse is that."""
+    """Refuse a law with a probability above e^epsilon times another. `ratio` is their ratio, or its inverse."""
     if not ratio > 0 or max(ratio, 1 / ratio) > exp_below(epsilon):
         raise PrivacyError("this client's reports would tell two records apart by more than its epsilon; it sends none")
 
@@ -57,7 +57,7 @@ def best_reach(epsilon: float, n_bins: int) -> int:
 
 
 def uniform_below(most: int, size: int) -> np.ndarray:
-    """Return uniform integers below `most`, exactly: words that would make some likelier are drawn again."""
+    """Return exactly uniform integers below `most`: words that would favour some of them are drawn again."""
     limit = 2**64 - 2**64 % most
     words = secure_words(size)
     if limit < 2**64:

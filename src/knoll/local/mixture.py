@@ -1,11 +1,11 @@
-"""LDP-GMM: a mixture when nobody is trusted (Harrington and Mayolo, Algorithm 1, and what it left for later).
+"""LDP-GMM: a mixture when nobody is trusted (Harrington and Mayolo, Algorithm 1, with extensions).
 
     client  every respondent randomises their own record and sends one report                    (clients.py)
     server  checks the reports and fits a mixture through the known channel                      (reports.py, server.py)
 
-Where we differ: bins are public, not the data's own values; the report's probabilities are those of the declared
-epsilon; the square wave keeps the order of values, which bit flips throw away; the fit maximises the likelihood of the
-reports themselves, instead of treating a corrected histogram as data; and many columns are possible.
+Where we differ. Bins are public, not the data's own values. The report's probabilities are those of the declared
+epsilon. The square wave keeps the order of values, which bit flips lose. The fit maximises the likelihood of the
+reports themselves; it does not treat a corrected histogram as data. Many columns are possible.
 """
 
 from collections.abc import Iterator
@@ -29,8 +29,8 @@ from knoll.queries import Box, domain_from
 from knoll.rows import check_rows
 
 MECHANISMS = ("auto", "square_wave", "response", "unary", "noise")
-MOST_WAVES = 8  # columns up to which waves tell more than noise
-BINS = {"square_wave": 64, "response": 16, "unary": 24}
+MOST_WAVES = 8  # columns up to which "auto" takes waves: with more, the part of epsilon per column is too small
+BINS = {"square_wave": 64, "response": 16, "unary": 24}  # default bins: finer ones show more detail, and more noise
 
 
 @declared
@@ -46,10 +46,11 @@ class LocalGaussianMixture(PrivateMixture):
     bounds : Box, (lower, upper) or dict
         Where records can lie, known without looking at them; records outside are clipped.
     mechanism : {"auto", "square_wave", "response", "unary", "noise"}, default="auto"
-        What clients do. One column: "square_wave" (auto), "response" (k-ary randomised response) or "unary" (optimised
-        unary encoding). More: "square_wave" (auto, up to 8), one per column with a part of epsilon each, for
-        components without correlations; "noise", a Gaussian client (Laplace if ``delta=0``), whose noise the server
-        deconvolves, with correlations, for very many respondents or a large epsilon.
+        What clients do. For one column: "square_wave" (auto), "response" (k-ary randomised response) or "unary"
+        (optimised unary encoding). For more columns: "square_wave" (auto, up to 8 columns) or "noise". "square_wave"
+        gives each column a part of epsilon; its components have no correlations. "noise" adds Gaussian noise (Laplace
+        if ``delta=0``), which the server deconvolves. It finds correlations, but needs very many respondents or a
+        large epsilon.
     n_bins : int, optional
         Bins of the public grid, for one column.
     covariance_floor : float, default=0.001
@@ -68,10 +69,10 @@ class LocalGaussianMixture(PrivateMixture):
     Notes
     -----
     **Privacy.** Each respondent is protected by their own client; its docstring proves the guarantee. The server and
-    its operator see reports only, and everything here is post-processing of them. Standard errors are by redrawing
-    the reports, so they hold the error of sampling too. A share a of hostile respondents can move the result as a
-    share of about a / (part of the reports that carry information) could with true records; no report moves it
-    by more than one respondent can.
+    its operator see reports only, and everything here is post-processing of them. Standard errors come from redrawing
+    the reports, so they include sampling error. Hostile respondents count for more than with true records: a share a
+    of them can move the result as much as a share of about a / (part of the reports that carry information) could
+    there. No respondent counts for more than one report.
 
     References
     ----------

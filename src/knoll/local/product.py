@@ -13,9 +13,9 @@ from knoll.local.clients import Waves
 from knoll.numeric.binned import Fits, bin_moments
 from knoll.numeric.mixture import Mixture
 
-STARTS, SHORT, LONG = 8, 30, 200
-SHORT_REPORTS = 5000  # reports from which starts climb
-SETTLED = 1e-7
+STARTS, SHORT, LONG = 8, 30, 200  # tries; steps of each try; steps of the best one
+SHORT_REPORTS = 5000  # reports on which starts are compared: a sample is enough to choose one
+SETTLED = 1e-7  # least gain of log-likelihood per report to go on
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,13 @@ class Product:
         return self.climb(max(tries, key=lambda fit: fit[1])[0], LONG)
 
     def sample(self, most: int, rng: np.random.RandomState) -> "Product":
-        """Return reports drawn from these with replacement, as many or at most so many."""
+        """Return reports drawn from these with replacement: as many as there are, at most `most`."""
         n = int(self.times.sum())
         times = rng.multinomial(min(n, most), self.times / n)
         return replace(self, reports=self.reports[times > 0], times=times[times > 0].astype(np.float64))
 
     def _start(self, k: int, rng: np.random.RandomState) -> Fits:
-        """Start at reports picked at random, drawn in to the bins."""
+        """Start at random reports, clipped to the bins."""
         d, bins = len(self.edges), self.edges.shape[1] - 1
         reach = (len(self.channel) - bins) // 2
         picked = np.clip(

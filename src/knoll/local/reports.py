@@ -9,7 +9,7 @@ import numpy as np
 from knoll.local.client import Client
 from knoll.local.clients import Noisy, SquareWave, Unary, Waves
 
-_UNLIKELY = 8.0  # standard deviations of the number of set bits of a unary report
+_UNLIKELY = 8.0  # standard deviations: no honest unary report has a number of set bits further from the mean
 
 
 def read_reports(client: Client, reports: Iterable[Any]) -> tuple[np.ndarray, int]:
@@ -76,10 +76,10 @@ def _unary(client: Unary, reports: Iterable[Any]) -> tuple[np.ndarray, int]:
 
 
 def _integers(entry: Any, most: int) -> list[int] | None:
-    """Return the numbers of a list, tuple or vector of at most `most` integers as Python's own, which have no end.
+    """Return a list, tuple or vector of at most `most` integers as Python's int, which cannot overflow.
 
-    None for anything else. Nothing of an entry is computed with before its type is known: the size of numpy's least
-    integer is negative, a truth value or a span of time passes for an integer, and an array without axes has no length.
+    None for anything else. Types are checked before any value is used, because of traps: abs() of numpy's least integer
+    is negative, a truth value or a time span passes for an integer, and an array without axes has no length.
     """
     if type(entry) is np.ndarray:
         if entry.ndim != 1 or entry.dtype.kind not in "iu" or entry.size > most:

@@ -1,7 +1,7 @@
 """What the server does with reports: a mixture by maximum likelihood through the clients' known channel.
 
-One column: expectation-maximisation on the bins (numeric/binned.py). The less a channel lets through, the more a faint
-public prior counts (components spread evenly over the bounds): it weighs as many records as the channel hides.
+One column: expectation-maximisation on the bins (numeric/binned.py). A weak public prior spreads components evenly over
+the bounds. It weighs as many records as the channel hides, so it counts more if the channel lets less through.
 More columns: expectation-maximisation that deconvolves the known noise (deconvolve.py).
 """
 
@@ -18,9 +18,9 @@ from knoll.numeric.binned import Channel, Fits, NoisyCounts, Prior, em_steps, fi
 from knoll.numeric.mixture import Mixture
 
 WIDE, PLACED = 3.0, 1.0  # records of prior, per hidden record, on variances and on means
-LEAST_PRIOR = 1.0
-REDRAWS, REDRAWN_STEPS, REDRAWN_REPORTS = 24, 150, 20_000
-MOST_CHOSEN = 8
+LEAST_PRIOR = 1.0  # records of prior at least: keeps an empty component finite
+REDRAWS, REDRAWN_STEPS, REDRAWN_REPORTS = 24, 150, 20_000  # for standard errors: redraws, their steps, their reports
+MOST_CHOSEN = 8  # largest number of components that is tried: bounds time
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def _fit_bins(
         again = em_steps(start, redrawn, edges, REDRAWN_STEPS, least, prior)
         spread = np.stack([each.std(axis=0) for each in (again.weights, again.means, again.variances)])
     density = np.full(client.n_bins, sight.total / client.n_bins)
-    for _ in range(50):  # smoothed, or it would fit the noise of single bins
+    for _ in range(50):  # smoothed; otherwise it would fit the noise of single bins
         padded = np.pad(sight.expected(density), 1, mode="edge")
         density = (padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4
     return Found(mixture, (spread[0], spread[1][:, None], spread[2][:, None, None]), value, density)
@@ -127,7 +127,7 @@ def _fit_noisy(
 def _at_least(
     spread: tuple[np.ndarray, ...], mixture: Mixture, noise: np.ndarray, n: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return standard errors not below those of moments of as many noisy records: climbing is slow under much noise."""
+    """Return standard errors, at least those of plain moments: with much noise, EM stops before it settles."""
     held = np.maximum(n * mixture.weights, 1.0)
     seen = mixture.covariances + np.diag(noise)
     variances = np.einsum("kii->ki", seen)
@@ -164,7 +164,7 @@ def _fit_waves(
 
 
 def hidden_records(channel: np.ndarray) -> float:
-    """Records that a channel hides for each that it lets through, of the contrast that it passes best."""
+    """Records hidden for each that the channel lets through, for the contrast that it passes best."""
     passing = channel / np.sqrt(channel.mean(axis=1, keepdims=True) * channel.shape[1])
     through = float(np.linalg.svd(passing, compute_uv=False)[1] ** 2)
     return (1 - through) / max(through, 1e-12)

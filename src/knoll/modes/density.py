@@ -3,8 +3,8 @@
     release the Fourier totals of the records, with noise
     density, gradient, samples: read off the totals, anywhere, any number of times
 
-The totals of a ladder of bandwidths are the same totals; the bandwidth is chosen afterwards by least-squares
-cross-validation, which in Fourier terms needs the totals only, less the noise in their squares.
+All bandwidths of a ladder share these totals. The bandwidth is chosen after the release, by least-squares
+cross-validation. This needs only the squared totals, corrected for the variance of the noise.
 """
 
 from dataclasses import KW_ONLY
@@ -31,12 +31,12 @@ class KernelDensity(DensityMixin, KernelModel):
     Parameters
     ----------
     bandwidth : "ladder", "private", float or array of shape (n_features,), default="ladder"
-        A number, in units of the columns (of their bounds, with ``scale_by_bounds``); "private" buys the spread of each
-        column with a tenth of the budget; "ladder" releases a range of bandwidths at once, fractions of the bounds,
-        and chooses afterwards.
+        A number is in units of the columns (of their bounds, with ``scale_by_bounds``). "private" spends a tenth of
+        the budget to release the spread of each column. "ladder" makes one release that serves a range of bandwidths,
+        fractions of the bounds, and then chooses one.
     n_frequencies : int, default=2048
-        Frequencies above three columns, where they are random. Up to three columns a grid of frequencies is used, as
-        fine as the bandwidth needs.
+        Number of random frequencies; used with more than three columns. Up to three columns, a grid of frequencies is
+        used, as fine as the bandwidth needs.
     {parameters}
 
     Attributes
@@ -74,12 +74,12 @@ class KernelDensity(DensityMixin, KernelModel):
         return (series if len(hs) == 1 else series.at(best_by_cross_validation(series, hs))), {}
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Return the log density at points; where it is below a tenth of its noise, the log of that."""
+        """Return the log density at points. The density counts as at least a tenth of its noise."""
         density = self.density(X)
         return np.log(np.maximum(density, max(self.density_stderr() / 10, 1e-300)))
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the total log density of X. Computed from X without noise: for its holder, not for publication."""
+        """Return the total log density of X. It has no noise: it is for the holder of X, not for publication."""
         return float(self.score_samples(X).sum())
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
@@ -116,7 +116,7 @@ class KernelDensity(DensityMixin, KernelModel):
 
 
 def best_by_cross_validation(series: Series, hs: np.ndarray) -> np.ndarray:
-    """Return the bandwidth of least estimated squared error, in quarter octaves between the rungs' ends."""
+    """Return the bandwidth of least estimated squared error; tried ones are a quarter octave apart."""
     top, bottom = hs[0], hs[-1]
     steps = int(np.ceil(4 * np.log2(float((top / bottom).max())))) + 1
     tried = [top * (bottom / top) ** t for t in np.linspace(0.0, 1.0, steps)]
@@ -126,8 +126,9 @@ def best_by_cross_validation(series: Series, hs: np.ndarray) -> np.ndarray:
 def squared_error(series: Series, bandwidth: np.ndarray) -> float:
     """Least-squares cross-validation: integral of f^2 less twice the mean of the leave-one-out density.
 
-    Two Gaussian kernels a distance apart overlap as one of sqrt(2) their bandwidth, so both are sums over all pairs of
-    records, which squared totals give; noise adds its variance to a squared total, which the second takes off again.
+    Two Gaussian kernels overlap like one kernel with sqrt(2) times their bandwidth. So both terms are sums over all
+    pairs of records, which the squared totals give. Noise adds its variance to a squared total; the second term
+    subtracts it again.
     """
     n, d = max(series.count, 1.0), len(bandwidth)
     volume = kernel_volume(bandwidth)

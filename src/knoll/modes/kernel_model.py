@@ -16,7 +16,7 @@ from knoll.series.series import Series, kernel_volume
 from knoll.series.surroundings import Surroundings
 from knoll.steps.kernel_sum import check_bandwidth, release_series, rungs, series_asks, surroundings
 
-MOST_FEATURES = 2**17
+MOST_FEATURES = 2**17  # most released totals: bounds the memory and the time of a fit
 
 
 Looked = tuple[Series, dict[str, Any]]
@@ -82,7 +82,7 @@ class KernelModel(PrivateFit, PackedSeries, BaseEstimator):
 
     @staticmethod
     def _mass(series: Series) -> float:
-        """Integral of a kernel sum, of one record at least: what turns it into a density."""
+        """Integral of a kernel sum: dividing by it gives a density. A count below one is taken as one."""
         return max(series.count, 1.0) * kernel_volume(series.bandwidth)
 
     def _around(self) -> Surroundings:

@@ -1,11 +1,11 @@
 """DP-PMS: modal regression (the supplement's Algorithm 2), from one release.
 
     release the kernel sum of the pairs (x, y), once
-    at any x: the modes of y given x are the peaks of the sum along y (partial mean shift, as often as one likes)
+    at any x: the modes of y given x are the peaks of the sum along y (partial mean shift, any number of times)
 
-A conditional mean averages branches that never meet; conditional modes follow each of them. Where we differ from the
-paper: its mesh is the records and its bandwidth is read off them; here both are public or released, and a curve is
-drawn only where it stands above the noise.
+A conditional mean averages over separate branches; conditional modes follow each branch. Where we differ from the
+paper: it takes the mesh and the bandwidth from the records. Here both are public or released, and a curve is drawn only
+where it is significant.
 """
 
 from dataclasses import KW_ONLY, dataclass
@@ -46,7 +46,7 @@ class Curves:
     x : array of shape (n_points, n_predictors)
         The mesh.
     row, y, significance, stderr : arrays of shape (n_modes,)
-        The mesh point of each mode, its place, how far it stands out, and the standard error of its place.
+        The mesh point of each mode, its place, its significance, and the standard error of its place.
     """
 
     x: np.ndarray
@@ -63,24 +63,24 @@ class ModalRegression(RegressorMixin, KernelModel):
     Parameters
     ----------
     bandwidth : "ladder", "private", float or array of shape (n_predictors + 1,), default="ladder"
-        As in `KernelDensity`, for the predictors and then the response. With "ladder" it is chosen by the error of the
-        curve: noise and sampling error, and the bias that narrower bandwidths reveal.
+        As in `KernelDensity`, for the predictors and then the response. "ladder" chooses the one with the least
+        estimated error of the curve: noise, sampling error, and the bias that narrower bandwidths reveal.
     chance : float, default=0.1
         Chance that a fit shows a branch that is noise.
     n_frequencies : int, default=2048
-        As in `KernelDensity`, from three predictors on.
+        As in `KernelDensity`; used with three or more predictors.
     {parameters}
 
     Attributes
     ----------
     threshold_ : float
-        The significance that noise exceeds with `chance`.
+        The least significance of a branch. Noise alone exceeds it with probability `chance`.
     {attributes}
 
     Notes
     -----
-    Bounds are those of the predictors and, last, of the response: ``bounds=([0, -1], [1, 4])``. `fit(X, y)` takes them
-    apart; `fit(table)` takes the last column for the response. `n_features_in_` counts the response.
+    Bounds are those of the predictors and, last, of the response: ``bounds=([0, -1], [1, 4])``. `fit(X, y)` takes
+    predictors and response separately; in `fit(table)` the last column is the response. `n_features_in_` counts it too.
 
     {releases}
 
@@ -143,7 +143,7 @@ class ModalRegression(RegressorMixin, KernelModel):
 
     @cached_property
     def restored_(self) -> Series:
-        """The released sum, corrected by what is known of it (restore.py): post-processing, made when asked for."""
+        """The released sum, corrected by public knowledge (restore.py). Post-processing, computed on first use."""
         series, around = self.series_, self._around()
         if not isinstance(series, GridSeries):
             return series
@@ -199,7 +199,7 @@ class ModalRegression(RegressorMixin, KernelModel):
         return np.split(y[order], np.cumsum(np.bincount(rows, minlength=len(x)))[:-1])
 
     def curves(self, mesh: Any = 200) -> Curves:
-        """Return the significant conditional modes on a mesh: nothing is drawn that does not stand above the noise.
+        """Return the significant conditional modes on a mesh, and no others.
 
         Parameters
         ----------
@@ -226,12 +226,12 @@ class ModalRegression(RegressorMixin, KernelModel):
         y : array of shape (n_samples,)
             Where to start.
         steps : int or None, default=None
-            Number of steps, as in the paper; None goes on until y rests on a conditional mode.
+            Number of steps, as in the paper; None continues until y rests on a conditional mode.
         restore : bool, default=False
-            Correct the released sum first by what is known of it (not negative, nothing outside the bounds, and how
-            large the noise is). It is then nearer to the records' own sum, so that the ends are nearer to those of the
-            same steps on the records; but smoother, so that they may be further from the curve behind the records. In
-            up to two predictors; no effect with more.
+            First correct the released sum by what is known of it: it is not negative, it has nothing outside the
+            bounds, and its noise has a known size. The result is nearer to that of the same steps on the records. But
+            the sum is smoother, so the result may be further from the true curve. No effect with more than two
+            predictors.
 
         Returns
         -------

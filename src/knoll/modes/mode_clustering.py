@@ -3,12 +3,12 @@
     up to three columns:  release the kernel sum once; its modes are the clusters, its basins the labels
     more columns:         release local means, several to a cluster; merge them hierarchically; labels by local mean
 
-Why not the kernel sum in many columns too. A record's share of a kernel sum falls off as 2^(-d/2) and the bandwidth
-must grow with it, so a density in 50 columns has one mode under any honest noise. A local mean, the average of the
-records nearest to a point, is where one step of mean shift with a kernel of that cell's shape ends. We release those
-with the search of `KMeans` (projected onto released principal axes, lifted back by releases in all columns), as many to
-a cluster as the noise allows, and merge them as the paper merges its modes, by Ward's criterion. A cluster made of
-several local means need not be round.
+Why not the kernel sum in many columns too? A record's share of a kernel sum falls as 2^(-d/2), so the bandwidth must
+grow with d. With honest noise, a density in 50 columns has one mode only. A local mean is the average of the records
+nearest to a point. It is also one step of mean shift, with a kernel of that cell's shape. The search of `KMeans`
+releases local means: it projects onto released principal axes, then releases in all columns. A cluster gets as many of
+them as the noise allows. They are merged by Ward's criterion, as the paper merges its modes. A cluster of several local
+means need not be round.
 """
 
 from dataclasses import KW_ONLY
@@ -38,13 +38,13 @@ from knoll.steps.kernel_sum import (
 from knoll.steps.means import CellMeans
 from knoll.steps.shapes import effective
 
-COUNT_SHARE = 0.02  # buys the number of records, which decides how many local means there are
-PER_LOCAL = 35.0  # records over noise and the root of the dimensions, for each local mean of a cluster
-MOST_LOCAL = 8  # local means to a cluster
-FAINT = 4.0  # below so many of those records a cluster, axes that are not noise are worth more than steps
+COUNT_SHARE = 0.02  # for the number of records, which sets the number of local means
+PER_LOCAL = 35.0  # records that one local mean needs, in units of noise x sqrt(dimensions): more means, noisier ones
+MOST_LOCAL = 8  # most local means per cluster; the plan of the budget counts on it
+FAINT = 4.0  # clusters with fewer records (same units) spend more on good axes and less on steps
 FAINT_SHARES = KMeansShares(axes=0.3, steps=0.3)
-LEAST_SHARES = KMeansShares(steps=0.3)  # of both kinds
-MESH = {1: 256, 2: 40, 3: 14}  # local points along each column, in few columns
+LEAST_SHARES = KMeansShares(steps=0.3)  # the smaller share of both plans: what every fit can count on
+MESH = {1: 256, 2: 40, 3: 14}  # mesh points along each column, by number of columns: labels against memory
 BASIN, NEAREST = "basin", "nearest"
 
 
@@ -55,14 +55,14 @@ class ModeClustering(PrivateCenters):
     Parameters
     ----------
     n_clusters : int or None, default=None
-        Number of clusters: modes are merged until so many are left. None: the significant modes (in more than three
-        columns, the number that `KMeans` would choose).
+        Number of clusters: modes are merged until this many are left. None keeps the significant modes (with more than
+        three columns: the number that `KMeans` would choose).
     bandwidth : "ladder", "private", float or array of shape (n_features,), default="ladder"
-        Up to three columns; as in `ModeSeeking`.
+        As in `ModeSeeking`; used up to three columns.
     labels : {"basin", "nearest"}, default="basin"
         Label a row by the basin it lies in, or by the nearest mode.
     chance : float, default=0.1
-        Chance that a fit shows a cluster that is noise, up to three columns and with ``n_clusters=None``.
+        Chance that a fit shows a cluster that is only noise. Used up to three columns and with ``n_clusters=None``.
     {parameters}
 
     Attributes
@@ -130,7 +130,7 @@ class ModeClustering(PrivateCenters):
             kept = np.array([0])
         finest = hs[-1] if isinstance(self.bandwidth, str) else None
         modes, covariance = settle(view.series, view.peaks.points[kept], around, finest)
-        if k is not None and len(modes) < k:  # fewer peaks than clusters: the rest are as good as any other place
+        if k is not None and len(modes) < k:  # fewer peaks than clusters: repeat the highest peak for the rest
             more = view.peaks.points[np.zeros(k - len(modes), dtype=int)]
             modes, covariance = (
                 np.vstack([modes, more]),
@@ -155,7 +155,7 @@ class ModeClustering(PrivateCenters):
         local = k * int(np.clip(round(clear / PER_LOCAL), 1, MOST_LOCAL))
         means = search._search(context, local, rng, FAINT_SHARES if clear < FAINT else SHARES).means
         merged = ward(means.centres / context.scales, np.maximum(means.counts, means.counts_stderr), k)
-        groups = merged.argmax(axis=0)  # a local mode has a share of one cluster only
+        groups = merged.argmax(axis=0)  # each local mode belongs to one cluster
         return _clusters(joined(means, groups, k), means.centres, groups)
 
     def _restore(self) -> None:
@@ -176,7 +176,7 @@ def _clusters(means: CellMeans, points: np.ndarray, groups: np.ndarray) -> Clust
 
 
 def basin_points(view: Landscape, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """Return a mesh of points, the kept peak's number whose basin each lies in, its density, and a cell's volume."""
+    """Return mesh points, the kept peak in whose basin each lies, the density there, and a cell's volume."""
     assert view.axes is not None
     assert view.basin is not None
     chosen = [np.unique(np.linspace(0, len(axis) - 1, MESH[len(view.axes)]).round().astype(int)) for axis in view.axes]

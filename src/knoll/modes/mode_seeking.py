@@ -2,13 +2,13 @@
 
     release the kernel sum of the records, once                                            (kernel_sum.py)
     find its peaks and passes, at every bandwidth of the ladder                            (persistence.py)
-    keep the peaks that stand above both noises; choose the bandwidth that shows most      (landscape.py)
-    place each of them with a bandwidth of its own, without its neighbours                 (place.py)
+    keep the significant peaks; choose the bandwidth that shows most of them               (landscape.py)
+    place each peak with a bandwidth of its own, without its neighbours                    (place.py)
 
-Where we differ from the paper. Its starting points are records, its contributions are divided by a density that every
-record changes, and its bandwidth is read off the data: none of that is private. Here a step, a start and a bandwidth
-cost nothing, because they only read a function that is already released. `release="each-step"` is the algorithm as
-written, made rigorous (each_step.py): it spends the budget on every step, and is there for comparison.
+Where we differ from the paper. It starts at records, divides by a density that every record changes, and reads its
+bandwidth off the data. None of that is private. Here a step, a start and a bandwidth cost nothing: they only read a
+function that is already released. `release="each-step"` is the paper's algorithm, made rigorous (each_step.py). It
+spends budget on every step, and is there for comparison.
 """
 
 from collections.abc import Sequence
@@ -35,8 +35,8 @@ from knoll.steps.each_step import ascend_step_by_step, step_asks
 from knoll.steps.kernel_sum import LADDER, surroundings
 
 ONCE, EACH_STEP = "once", "each-step"
-MOST_MODES = 1000
-CHUNK = 8192
+MOST_MODES = 1000  # largest n_modes: refuses absurd values
+CHUNK = 8192  # rows that climb at a time: bounds memory
 
 
 @declared
@@ -46,20 +46,20 @@ class ModeSeeking(KernelModel):
     Parameters
     ----------
     n_modes : int or None, default=None
-        Number of modes: the peaks that persist longest when the others are merged along the density. None keeps those
-        that stand significantly above the noise.
+        Number of modes: the peaks that persist longest when peaks are merged as the density level falls. None keeps
+        those that stand significantly above the noise.
     bandwidth : "ladder", "private", float or array of shape (n_features,), default="ladder"
-        As in `KernelDensity`. With "ladder" the bandwidth is chosen by significance, and each mode's place with a
+        As in `KernelDensity`. "ladder" chooses the bandwidth by significance; each mode is then placed with a
         bandwidth of its own.
     release : {"once", "each-step"}, default="once"
         One release for everything, or a release at every step of the ascent (for comparison).
     n_steps : int or None, default=None
         Steps of ``release="each-step"``; None takes the log of the released number of records, rounded up.
     mini_batches : bool, default=False
-        With ``release="each-step"``: every step sees a random part of the records of its own, with the whole budget,
-        instead of all records with a part of it. As in the paper; there is less to see by.
+        With ``release="each-step"``: every step sees its own random part of the records and has the whole budget,
+        instead of all records and a part of the budget. As in the paper; each step then sees fewer records.
     chance : float, default=0.1
-        Chance that a fit shows a mode that is noise.
+        Chance that a fit shows a mode that is only noise.
     n_frequencies : int, default=2048
         As in `KernelDensity`.
     {parameters}
@@ -69,20 +69,20 @@ class ModeSeeking(KernelModel):
     modes_ : array of shape (n_modes, n_features)
         Modes, most significant first. There may be none.
     modes_stderr_ : array of shape (n_modes, n_features)
-        Standard error of their places, privacy noise and sampling error together; infinite on a ridge. Modes with one
-        long side lean to it, less the more records there are; of that only what narrower bandwidths show is in it.
+        Standard error of their places: privacy noise and sampling error together; infinite on a ridge. A mode with one
+        long side is biased towards it, less so with more records. Only bias that narrower bandwidths show is included.
     mode_heights_, mode_heights_stderr_ : arrays of shape (n_modes,)
         Released density at the modes and the standard error of its privacy noise.
     mode_significance_ : array of shape (n_modes,)
-        Height above the highest pass to a higher mode (or above an even spread), in standard errors of privacy
-        noise and sampling error together.
+        Height above the highest pass to a higher mode (for the highest mode: above an even spread), in standard errors
+        of privacy noise and sampling error together.
     threshold_ : float
-        The significance that noise exceeds with `chance`.
+        The least significance of a mode. Noise alone exceeds it with probability `chance`.
     n_modes_ : int
         Number of modes.
     density_bandwidth_ : array of shape (n_features,)
-        Bandwidth of `density` and `mode_heights_`: with a ladder, the one of least estimated error as a density.
-        `bandwidth_` is the one that shows the modes best, and that of their basins.
+        Bandwidth of `density` and `mode_heights_`; with a ladder, the one with the least estimated error of the
+        density. `bandwidth_` is the one that shows the modes best; basins use it.
     {attributes}
 
     Notes
@@ -184,7 +184,7 @@ class ModeSeeking(KernelModel):
 
     @cached_property
     def landscape_(self) -> Landscape:
-        """Peaks, passes and significance at the chosen bandwidth: post-processing, made when first asked for."""
+        """Peaks, passes and significance at the chosen bandwidth. Post-processing, computed on first use."""
         return survey(self.series_, self._around(), self.chance, 0)
 
     def mode_tree(self, steps: int = 25) -> list[Landscape]:
@@ -210,7 +210,8 @@ class ModeSeeking(KernelModel):
     def basins(self, X: Any) -> np.ndarray:
         """Return the mode whose basin each row lies in: where steepest ascent on the released density leads.
 
-        A peak that is not a mode belongs to the mode it merges into. -1 where there is none, or a value is missing.
+        A peak that is not a mode belongs to the mode it merges into. A row gets -1 if there are no modes or if one of
+        its values is missing.
 
         Parameters
         ----------
@@ -258,12 +259,12 @@ def ordered(
 
 
 def density_bandwidth(series: Series, hs: np.ndarray, widest: np.ndarray) -> np.ndarray:
-    """Bandwidth of the density around modes: that of least estimated error, but no wider than the one of the modes."""
+    """Bandwidth of the density: the one of least estimated error, but no wider than that of the modes."""
     return widest if len(hs) == 1 else np.minimum(best_by_cross_validation(series, hs), widest)
 
 
 def check_chance(chance: Any) -> None:
-    """Refuse a chance that is none."""
+    """Refuse a chance that is not between 0 and 1."""
     if isinstance(chance, bool) or not isinstance(chance, int | float | np.floating) or not 0 < chance < 1:
         raise PrivacyError(f"chance={chance!r} must be a number between 0 and 1")
 

@@ -1,4 +1,4 @@
-"""How many clusters, which, and how sure: told from a mixture, its tree and redrawn copies, at no cost."""
+"""How many clusters, which ones, and how sure: from a released mixture, its tree and redrawn copies, at no cost."""
 
 from typing import Any
 
@@ -7,17 +7,17 @@ import numpy as np
 from knoll.morse.overlap import DRAWS, FULL, join
 from knoll.morse.tree import MergeTree
 
-RIPPLE = 1.0  # persistence that cutting one even cloud into cells gives to their Gaussians
-LIGHT = 0.25  # an island lighter than this part of an average leaf does not count
-DOUBT = 0.1  # a join is judged by this quantile of its redrawn persistence
+RIPPLE = 1.0  # persistence between the Gaussians of cells of one even cloud: less proves no cluster
+LIGHT = 0.25  # an island lighter than this part of an average leaf is not a cluster
+DOUBT = 0.1  # a join is judged by this quantile of its redrawn persistence: lower is more careful
 
 
 def choose_cut(tree: MergeTree, redrawn: list[MergeTree]) -> np.ndarray:
     """Return the joins to undo: those before the largest gap in persistence.
 
-    Persistence counts as far as it survives redrawing the noise. Gaussians of neighbouring cells of one even cloud have
-    a valley of up to about one unit between them, so nothing below that is a gap, and there may be one cluster only.
-    Gaps are ratios.
+    Only persistence that survives redrawing the noise counts. One even cloud, cut into cells, has valleys of up to
+    about one unit between the Gaussians of its cells. So persistence below one unit makes no gap, and there may be only
+    one cluster. Gaps are ratios.
     """
     if not len(tree.height):
         return np.empty(0, dtype=int)
@@ -35,8 +35,8 @@ def clusters_of(
 ) -> np.ndarray:
     """Return the cluster of each component: hills if there are enough of them, or else by overlap.
 
-    A hill is an island that rises out of the ripples and is no speck. With as many hills as clusters the most prominent
-    ones part; with fewer, something that is no hill must be a cluster, and the tree cannot tell what.
+    A hill is an island with enough persistence and enough mass. With enough hills, the most prominent ones become
+    clusters. With fewer, some cluster is not a hill, and the tree cannot tell which.
     """
     hills = np.flatnonzero((tree.persistence > RIPPLE) & (tree.lighter >= FULL / n_clusters))
     if len(hills) < n_clusters - 1:
@@ -48,7 +48,7 @@ def clusters_of(
 def confidence(tree: MergeTree, redrawn: list[MergeTree], apart: np.ndarray, by: str) -> np.ndarray:
     """Return, for each join, how often it stays on its side of the cut when the released noise is redrawn.
 
-    The cut lies half-way (as a ratio) between what the weakest undone join and the strongest other one score.
+    The cut is the geometric middle between two scores: of the weakest undone join and of the strongest other join.
     """
     if not len(tree.height):
         return np.empty(0)

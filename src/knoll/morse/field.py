@@ -1,6 +1,6 @@
 """The height function of a mixture: log p, its slope, its curvature and the metric, for many points at once.
 
-Coordinates inside are those in which the whole mixture has mean zero and covariance one, so that lengths mean the
+The field has its own coordinates: in them, the whole mixture has mean zero and covariance one. So lengths mean the
 same in every direction, whatever the units of the columns.
 """
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-_WORK = 2**18  # doubles in one batch: stays in cache
+_WORK = 2**18  # doubles in one batch: small enough to stay in cache
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ number is at most that of the precisions together, as Theorem 5.3 asks, and an E
 
     x + R(x)^-1 grad log p(x) = R(x)^-1 sum_k w_k(x) P_k mu_k,
 
-is Gaussian mean shift: log p never falls, so there is no step length to choose. Where log p is concave, every third
-step is Newton's if it climbs: mean shift creeps along ridges and beside peaks.
+is Gaussian mean shift. log p never falls, so there is no step length to choose. But mean shift is slow along ridges and
+near peaks. So where log p is concave, every third step is Newton's, if that climbs.
 """
 
 import numpy as np
@@ -16,8 +16,8 @@ from scipy.sparse.csgraph import connected_components
 from knoll.morse.field import Field
 from knoll.numeric.distances import nearest
 
-STEPS = 200
-STRIDE = 1.7  # over-relaxed mean shift climbs as surely as long as this is below 2 near a peak, and faster
+STEPS = 200  # most steps of a point: bounds time; a point that still moves is returned where it is
+STRIDE = 1.7  # over-relaxed mean shift: faster, and still sure to climb near a peak while below 2
 LONGEST = 0.5  # longest Newton step, in the field's coordinates
 RESTS = 1e-16  # squared distance to the peak, in its own curvature, at which a point has come to rest
 SAME = 1e-5  # peaks nearer than this, in units of their own width, are one
@@ -45,7 +45,7 @@ def ascend(field: Field, start: np.ndarray, steps: int = STEPS) -> np.ndarray:
             look = field.metric(here)
             x[moving] += (STRIDE if step > 3 else 1.0) * np.linalg.solve(look.matrix, look.slope[:, :, None])[:, :, 0]
             continue
-        look = field.curvature(here)  # dearer than the metric: look now and then
+        look = field.curvature(here)  # costs more than the metric, so only every third step
         move, decrement = _newton(look.matrix, look.slope)
         move *= np.minimum(1.0, LONGEST / np.maximum(np.linalg.norm(move, axis=1, keepdims=True), 1e-300))
         rises = np.flatnonzero(np.isfinite(decrement))
@@ -85,7 +85,7 @@ def gather(field: Field, found: np.ndarray, known: np.ndarray | None = None) -> 
 
 
 def _apart(field: Field, peaks: np.ndarray) -> np.ndarray:
-    """How far another peak must be to be another one: a small part of the peak's widest extent."""
+    """Distance below which two peaks are one: a small part of the peak's widest extent."""
     flattest = -np.linalg.eigvalsh(field.curvature(peaks).matrix)[:, -1]
     return SAME / np.sqrt(np.clip(flattest, 1e-6, 1e12))
 

@@ -12,7 +12,7 @@ from knoll.morse.saddles import Saddles, find_saddles, with_ways
 from knoll.morse.strings import MANY
 from knoll.morse.tree import MergeTree, merge_tree
 
-ROUNDS = 3  # saddles may reveal further peaks, whose saddles are looked for in turn
+ROUNDS = 3  # saddles may reveal further peaks, whose saddles need another round
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class Landscape:
     saddle_ends : integer array of shape (n_saddles, 2)
         The two peaks that each joins.
     tree : MergeTree
-        In which order and at which level components join. Its first leaves are the components. The first of a
-        peak's components (the one whose mean is highest) stands on the peak, others on its slope, at their means: they
-        join at once, without persistence. A peak that no mean flows to is a leaf behind them.
+        In which order and at which level components join. Its first leaves are the components. Of a peak's components,
+        the one with the highest mean stands on the peak. The others stand on its slope, at their means, and join at
+        once, without persistence. After them come leaves for peaks to which no mean flows.
     leaf : integer array of shape (n_peaks,)
         The leaf of the tree that stands on each peak.
     passes : array of shape (n_leaves - 1, n_columns)
@@ -61,8 +61,8 @@ class Landscape:
     def redrawn(self, mixture: Any) -> MergeTree:
         """Return the tree of another, near mixture, whose peaks and saddles are taken to be at the same places.
 
-        To first order that is right: at a point of zero slope, moving the point does not change the height. Joins are
-        in the order of this landscape's tree: compare them one by one.
+        This is right to first order: at a point of zero slope, moving the point does not change the height. Joins keep
+        the order of this landscape's tree, so they can be compared one by one.
         """
         tops = mixture.log_density(self._tops())
         again = merge_tree(tops, self.tree.mass, self.tree.ends, mixture.log_density(self.passes))
@@ -73,7 +73,7 @@ class Landscape:
         )  # fmt: skip
 
     def of_leaves(self, clusters: np.ndarray) -> np.ndarray:
-        """Return the clusters of the leaves from those of the components: a peak without any takes its owner's."""
+        """Return the cluster of each leaf, from those of the components. A peak without any takes its owner's."""
         field, known = Field(self.mixture), np.empty(len(self.tree.tops), dtype=int)
         known[self.leaf] = clusters[field.owner(field.inside(self.peaks))]
         known[: len(clusters)] = clusters
@@ -87,7 +87,7 @@ class Landscape:
         return tops
 
 
-@threadpool_limits.wrap(limits=1, user_api="blas")  # batches of small matrices: threads would only wait
+@threadpool_limits.wrap(limits=1, user_api="blas")  # small matrices: threads would only wait for each other
 def landscape(mixture: Any) -> Landscape:
     """Find the peaks and saddles of a mixture and join its components into a tree.
 

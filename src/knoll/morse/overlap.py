@@ -1,17 +1,17 @@
-"""Sub-clusters joined by how much they overlap and how deep the valley between them is, down to a given number.
+"""Join sub-clusters by their overlap and the valley between them, until a given number is left.
 
-The tree of passes is about hills. A diffuse class about a dense one is no hill: it lies all round on the other's
-slope, so each of its sub-clusters hangs from the summit by itself, and a cut of the tree takes but one of them. Yet
-there is seldom a doubt to which of the two classes a record belongs, and that can be told from the mixture:
+The merge tree is about hills. A diffuse class around a dense one is not a hill: it lies on the slope of the dense one,
+on all sides. So each of its sub-clusters joins the summit by itself, and a cut of the tree separates only one of them.
+Yet it is usually clear to which class a record belongs, and the mixture can tell:
 
-    overlap   M_ij = E[r_i(x) r_j(x)] for x from the mixture, r the shares of the components at x: how much of the mass
-              could belong to both. For groups, sums. M_AB / sqrt(M_AA M_BB) is the cosine of the groups' shares: one
-              if they cannot be told apart, whatever the number of components in which either is described.
+    overlap   M_ij = E[r_i(x) r_j(x)] for x from the mixture, with r the shares of the components at x. It is the mass
+              that could belong to both; for groups, the sum. M_AB / sqrt(M_AA M_BB) is the cosine of the groups'
+              shares. It is one if two groups cannot be told apart, however many components describe them.
     valley    how far log(w_i p_i + w_j p_j) dips on the way from i to j. All stable points and saddles of two
               Gaussians lie on one curve, so it is enough to look there (Ray, Lindsay 2005). For groups, the least.
 
-Both are bounded: an overlap of a hundredth is as good as none, a valley of two units as good as any. Those groups are
-joined first that are least apart, and specks before others.
+Both are bounded: an overlap below one hundredth counts as one hundredth, a valley deeper than two units as two units.
+The groups that are least apart are joined first, and very small groups before others.
 """
 
 from typing import Any
@@ -23,12 +23,12 @@ from knoll.morse.field import Field
 
 LEAST = 0.01  # a smaller cosine counts as this
 DEEPEST = 2.0  # a deeper valley counts as this
-FULL = 1 / 8  # part of an average cluster from which on a group counts in full
-SURE = 3.0  # standard errors of its noise by which a mass is taken smaller
-DRAWS, FEWEST = 10_000, 50  # points drawn in all, and at least for each component
-STOPS = 21  # places on the way from one component to another
-PARTNERS = 12  # valleys are looked for between so many pairs for each component, those that overlap most
-_PAIRS = 256  # pairs in one batch
+FULL = 1 / 8  # a group with at least this part of an average cluster's mass counts in full
+SURE = 3.0  # standard errors that are subtracted from a mass, so that noise is not taken for a group
+DRAWS, FEWEST = 10_000, 50  # points drawn in all, and at least for each component: accuracy of overlaps against time
+STOPS = 21  # places on the way from one component to another where the dip is measured
+PARTNERS = 12  # per component, so many pairs are searched for a valley: those that overlap most
+_PAIRS = 256  # pairs in one batch: bounds memory
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")
@@ -75,7 +75,7 @@ def join(mixture: Any, n_clusters: int, errors: np.ndarray | float = 0.0, draws:
 def separation(overlap: np.ndarray, valley: np.ndarray, size: np.ndarray) -> np.ndarray:
     """Return how far groups are apart: what does not overlap, and the valley, times the size of the lighter one.
 
-    So a speck far out takes no cluster from a large group that is less clearly apart.
+    So a tiny far group does not become a cluster before a large group that is less clearly apart.
     """
     depth = valley - np.log((np.minimum(cosines(overlap), 1.0) + LEAST) / (1 + LEAST))
     return depth * (np.minimum(size[:, None], size) + 1e-9)

@@ -4,13 +4,13 @@
         m <- the lowest point of the straight line between them; let it flow
         repeat: bend the line into the parabola with vertex m; m <- its lowest point; let it flow
         find the point of zero slope near m
-    keep those where log p curves upwards along one direction only, and that flow to two different peaks from there
+    keep those where log p curves upwards along one direction only, and from where the flow leads to two peaks
 
-Where we differ: strings are drawn between true stable points, not component means; the lowest point flows across the
-string only, so that it cannot slide off to a peak; the zero is found by following the one upward direction (steps that
-have no other kind of fixed point, and end as Newton's); what the parabolas miss is looked for on strings that are free
-in shape. With very many peaks, strings are drawn for the pairs that can matter: those whose straight line is not far
-below the best chain of lines through other peaks.
+Where we differ. Strings are drawn between true stable points, not component means. The lowest point flows only across
+the string, so it cannot slide off to a peak. The zero is found by following the one direction that curves upwards:
+such steps have no other kind of fixed point, and end as Newton's. Strings of free shape find what the parabolas miss.
+With very many peaks, strings are drawn only for pairs that can matter: their straight line is not far below the best
+chain of lines through other peaks.
 """
 
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ from knoll.morse import strings
 from knoll.morse.field import Field
 from knoll.morse.flow import ascend, gather
 
-POLISHES = 30
-ZERO = 1e-14  # squared Newton step, in units of the local curvature
-TINY_STEP = 0.02  # from a saddle to either side, in units of its own width
-SLACK = 0.01  # a way is looked at in many points, not in all: it may seem so much higher than it is
+POLISHES = 30  # most steps of a walk to a saddle
+ZERO = 1e-14  # a walk ends when its squared Newton step, in units of the local curvature, is smaller
+TINY_STEP = 0.02  # step from a saddle to either side, in units of its own width, before the flow is followed
+SLACK = 0.01  # a way is checked at points only, so it may seem higher than it is by about this much
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ def find_saddles(field: Field, peaks: np.ndarray, home: np.ndarray) -> tuple[np.
     Returns
     -------
     peaks : array
-        The peaks, with those behind that only the way up from a saddle revealed.
+        The given peaks, then those that were only found on the way up from a saddle.
     saddles : Saddles
         Distinct saddles.
     ways : Saddles
-        The lowest points of strings: ways that show how high two peaks join at least.
+        The lowest points of strings: two peaks join at least as high as this.
     """
     nodes, owner = strings.nodes_of(field, peaks, home)
     lines = strings.straight(field, nodes, owner)
@@ -81,7 +81,7 @@ def polish(field: Field, start: np.ndarray, farthest: float = 0.5) -> tuple[np.n
     """Walk to points of zero slope that are lowest along one direction and highest along all others.
 
     A step goes down along the direction in which log p curves up most, and up along the others, each by
-    slope / |curvature|; it is no longer than a limit that shrinks as the walk goes on.
+    slope / |curvature|. A limit on its length shrinks as the walk goes on.
 
     Returns
     -------
@@ -123,9 +123,9 @@ def verify(field: Field, at: np.ndarray, peaks: np.ndarray) -> tuple[np.ndarray,
 
 
 def with_ways(saddles: Saddles, ways: Saddles, n_peaks: int) -> Saddles:
-    """Return the saddles, and the lowest points of ways where no chain of saddles runs as high.
+    """Return the saddles, and the lowest points of ways that run higher than every chain of saddles.
 
-    Saddles can be missed; a way that runs higher than all chains of saddles tells, and bounds what was missed.
+    Such a way shows that a saddle was missed, and its lowest point is a lower bound of that saddle's height.
     """
     none = float(min(ways.height.min(initial=0.0), saddles.height.min(initial=0.0))) - 1.0
     chain = strings.chains(saddles.height, saddles.ends[:, 0], saddles.ends[:, 1], n_peaks, 2 * none)

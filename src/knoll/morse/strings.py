@@ -1,7 +1,7 @@
 """Strings between the peaks of a landscape: ways from one to another, bent and relaxed so that they run high.
 
-Where a string is lowest, a saddle is near. Straight lines are drawn between all pairs; bent ones (the parabolas of
-Algorithm 3) and relaxed ones (free in shape; E, Ren, Vanden-Eijnden 2007) where a straight one can matter.
+Near the lowest point of a string there is a saddle. Straight lines are drawn between all pairs. Where one can matter, a
+bent string (the parabolas of Algorithm 3) and a relaxed one (free shape; E, Ren, Vanden-Eijnden 2007) follow.
 """
 
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from scipy.spatial.distance import squareform
 from knoll.morse.field import Field, log_sum
 
 POINTS, BENDS = 20, 5  # m and tau_2 of the paper
-BEADS, RELAXATIONS, BETWEEN = 14, 12, 8
-FEWEST_BENT, FEWEST_RELAXED = 400, 60  # and some for each node, of the lines that promise most
-MANY = 60  # nodes from which on each way is looked at more coarsely: there are many others
+BEADS, RELAXATIONS, BETWEEN = 14, 12, 8  # of a relaxed string: beads, rounds, places looked at between two beads
+FEWEST_BENT, FEWEST_RELAXED = 400, 60  # so many of the most promising lines, and more for each node: recall for time
+MANY = 60  # with more nodes each way is looked at more coarsely: there are many others
 ON_SLOPE = 0.5  # a mean so many standard deviations from its peak is a node of its own
-_WORK = 2**19
+_WORK = 2**19  # doubles in one batch: bounds memory
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class Ways:
 def nodes_of(field: Field, peaks: np.ndarray, home: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of strings and the peak each flows to: the peaks, and means of components on their slopes.
 
-    A string may end on a slope: from there the flow leads up to the peak, so the way is no lower for it. Ridges bend
-    at the means of their components, and so do the best ways.
+    A string may end on a slope: from there the flow only climbs to the peak, so the way gets no lower. Ridges bend at
+    the means of their components, and so do the best ways.
     """
     offset = peaks[home] - field.means
     slope = np.linalg.norm(np.einsum("kij,kj->ki", field.whiten, offset), axis=1) > ON_SLOPE
@@ -80,7 +80,7 @@ def chains(height: np.ndarray, i: np.ndarray, j: np.ndarray, n_peaks: int, none:
 
 
 def by_promise(ways: Ways, owner: np.ndarray) -> np.ndarray:
-    """Return the ways in the order in which they fall short of the best chain of ways between their peaks."""
+    """Return the ways in order of how far they lie below the best chain of ways between their peaks."""
     i, j = owner[ways.start], owner[ways.end]
     best = chains(ways.height, i, j, int(owner.max()) + 1, float(ways.height.min()))
     return np.argsort(best[i, j] - ways.height, kind="stable")

@@ -1,7 +1,7 @@
 """The merge tree of a landscape (Algorithm 4 of the paper), the persistence of its hills, and cuts.
 
-Lower a water level from the highest peak down: peaks appear as islands, and at saddles islands join. Joining order and
-levels are those of the minimum spanning tree of the graph of saddles, so the tree is a list of its edges, in order.
+Lower a water level from the highest peak down. Peaks appear as islands, and islands join at saddles. The order and the
+levels of the joins are those of the minimum spanning tree of the graph of saddles. So the tree is a list of its edges.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
-SLOPE = 0.3
+SLOPE = 0.3  # weight of the higher island's rise in `prominence`: separates shoulders, which have no persistence
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ class MergeTree:
     persistence : array of shape (n - 1,)
         How far the lower of the two islands rises above the level at which they join.
     prominence : array of shape (n - 1,)
-        How far the lower island rises above that level, and SLOPE times how far the higher one does, x square root of
-        the mass of the lighter: in units of its statistical error, up to a constant, as the log density of a hill of
-        n records is known to about n^-1/2. The second part tells shoulders apart, which have no persistence: one far
-        down a slope is nearer to being an island than one beside the summit.
+        (rise of the lower island above that level + SLOPE x rise of the higher one) x square root of the lighter mass.
+        This is in units of its statistical error, up to a constant: the log density of a hill of n records is known
+        to about n^-1/2. The second part ranks shoulders, which have no persistence: one far down a slope is nearer to
+        being an island than one beside the summit.
     lighter : array of shape (n - 1,)
         Mass of the lighter island.
     """
@@ -60,13 +60,13 @@ class MergeTree:
         n_clusters : int
             Clusters wanted.
         by : {"prominence", "persistence", "height"}
-            What keeps islands apart. ``"height"`` is the paper's Algorithm 4: undo the last joins. It gives a far
-            and tiny island a cluster of its own before a deep valley between two large ones; the others do not.
+            Which joins are undone first. ``"height"`` is the paper's Algorithm 4: undo the last joins. It separates a
+            far and tiny island before two large islands with a deep valley between them; the others do not.
         """
         return self.without(self.strongest(n_clusters - 1, by))
 
     def scores(self, by: str) -> np.ndarray:
-        """Return what keeps islands apart, by join; the larger the longer. An island without weight is none."""
+        """Return the score of each join; high scores are undone first. Islands without weight never are."""
         score = -self.height if by == "height" else {"prominence": self.prominence, "persistence": self.persistence}[by]
         return np.where(self.lighter > 0, score, -np.inf)
 
@@ -99,7 +99,7 @@ def merge_tree(tops: np.ndarray, mass: np.ndarray, ends: np.ndarray, height: np.
     """
     n = len(tops)
     order = np.argsort(-height, kind="stable")
-    # distances as ranks: exact and positive, and the spanning tree is that of any increasing function of them
+    # ranks as distances: exact and positive; the spanning tree depends on their order only
     kept = minimum_spanning_tree(_lightest(ends[order], n)).tocoo()
     edge = order[np.sort(np.rint(kept.data).astype(int)) - 1]
     parts = _join(tops, mass, ends[edge], height[edge])
@@ -129,5 +129,5 @@ def _join(tops: np.ndarray, mass: np.ndarray, ends: np.ndarray, height: np.ndarr
         top.append(max(top[a], top[b]))
         weight.append(weight[a] + weight[b])
         size.append(size[a] + size[b])
-    # of components at one place, the heavier ones part first
+    # 1e-12: of components at one place, the heavier ones are separated first
     return linkage, persistence, (persistence + SLOPE * rise + 1e-12) * np.sqrt(lighter), lighter

@@ -63,7 +63,7 @@ def _draw_map(axes: Axes, model: Any, order: np.ndarray, colours: np.ndarray, na
         face = colours[rank] if seen else _PAPER
         axes.scatter(x, y, s=area[i], color=face, edgecolor=INK, alpha=0.55, linewidth=0.8, zorder=2)
         if len(order) <= 40:
-            label = f"{sizes[i]:,.0f}" if seen else "too small to see"
+            label = f"{sizes[i]:,.0f}" if seen else "hidden by noise"
             above = (0, 3 + np.sqrt(area[i]) / 2)
             axes.annotate(label, (x, y), above, textcoords="offset points", ha="center", fontsize=8.5, zorder=4)
     margin = 0.04

@@ -12,7 +12,7 @@ from knoll.plots.style import FAINT, INK, STYLE, column_names, footer, headline,
 
 _MOST_NAMED = 12
 _SIGMAS = (1.0, 2.0)
-_MARKS = "Marks: two standard errors; after ±: one."
+_MARKS = "Error bars: two standard errors. Numbers after ±: one."
 
 
 def plot_mixture(model: Any, title: str | None = None) -> Figure:
@@ -87,7 +87,7 @@ def _draw_curves(axes: Axes, model: Any) -> None:
     if len(counts):
         height = np.maximum(counts, 0.0) / max(model.n_records_, 1.0) / np.diff(edges)
         local = model.privacy_.estimator == "LocalGaussianMixture"
-        label = "reports, their noise undone" if local else "released histogram"
+        label = "histogram estimated from reports" if local else "released histogram"
         axes.stairs(height, edges, fill=True, color=FAINT, alpha=0.6, label=label)
         inner = edges[1:-1] if len(counts) > 3 else edges
         low, high = max(low, float(inner[0])), min(high, float(inner[-1]))
@@ -144,7 +144,7 @@ def _draw_ellipses(axes: Axes, model: Any) -> None:
 
 
 def _draw_weights(axes: Axes, model: Any) -> None:
-    """Weights with two standard errors, and how far covariances were drawn to their diagonals."""
+    """Weights with two standard errors, and how far correlations were shrunk."""
     one = model.means_.shape[1] == 1
     order = np.argsort(model.means_[:, 0] if one else -model.weights_, kind="stable")
     place = np.arange(len(order))
@@ -158,7 +158,7 @@ def _draw_weights(axes: Axes, model: Any) -> None:
     axes.set_xlabel("weight")
     drawn = model.shrinkage_[order]
     if (drawn > 0.05).any():
-        note = f"Weights (correlations shrunk, because of noise, by up to {drawn.max():.0%})"
+        note = f"Weights (noise: correlations shrunk by up to {drawn.max():.0%})"
         axes.set_title(note, loc="left", fontsize=9.5)
     else:
         axes.set_title("Weights", loc="left", fontsize=11)

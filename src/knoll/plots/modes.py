@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from knoll.plots.style import FAINT, INK, STYLE, column_names, footer, headline, palette
 
-FEWEST_BARS = 5  # that there is room for, so that one mode is not a block
+FEWEST_BARS = 5  # room for at least so many bars, so that a single one is not a block
 
 
 def plot_modes(model: Any, title: str | None = None) -> Figure:
@@ -54,12 +54,12 @@ def plot_surface(model: Any, title: str | None = None) -> Figure:
         names = column_names(model)
         axes.set(xlabel=names[0], ylabel=names[1], zlim=(floor, float(z.max()) * 1.05))
         axes.set_zlabel("density")
-        _words(figure, model, title or f"{_count(model)}; crosses: their places below")
+        _words(figure, model, title or f"{_count(model)}; crosses mark their places")
     return figure
 
 
 def plot_mode_tree(model: Any, title: str | None = None) -> Figure:
-    """Draw the significant modes against the bandwidth, all from one release: what a wider or narrower look shows."""
+    """Draw the significant modes at each bandwidth, all from one release."""
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(4.2 * min(2, model.n_features_in_) + 3.5, 5), layout="constrained")
         panels = figure.subplots(1, min(2, model.n_features_in_), squeeze=False)[0]
@@ -74,7 +74,7 @@ def plot_mode_tree(model: Any, title: str | None = None) -> Figure:
         for j, axes in enumerate(panels):
             axes.axhline(model.bandwidth_[j], color="#d62728", lw=1, ls="--")
             axes.set(xlabel=column_names(model)[j], ylabel="bandwidth" if j == 0 else "", yscale="log")
-        panels[0].set_title("blue: significant, by size; grey: noise; dashed: chosen", loc="left", fontsize=10)
+        panels[0].set_title("Blue: significant (by size). Grey: noise. Dashed: chosen.", loc="left", fontsize=10)
         _words(figure, model, title or "Modes at every bandwidth, from one release")
     return figure
 
@@ -123,7 +123,7 @@ def _map(axes: Axes, model: Any) -> None:
     colours = palette(len(model.modes_))
     if len(model.modes_):
         labels = model._basins_of(np.column_stack([x.ravel(), y.ravel()])).reshape(x.shape)
-        labels = np.ma.masked_where(z < 3 * _noise(model), labels)  # where nothing is seen there is no basin
+        labels = np.ma.masked_where(z < 3 * _noise(model), labels)  # no basin where the density is within the noise
         faint = matplotlib.colors.ListedColormap(colours[:, :3] * 0.25 + 0.75)
         axes.pcolormesh(x, y, labels, cmap=faint, vmin=-0.5, vmax=len(colours) - 0.5, shading="auto", rasterized=True)
     noise = _noise(model)
@@ -146,8 +146,8 @@ def _significance(axes: Axes, model: Any) -> None:
     axes.axvline(model.threshold_, color="#d62728", lw=1.2, ls="--")
     axes.set_yticks(place, [_place(mode) for mode in model.modes_])
     axes.set_ylim(max(len(sure), FEWEST_BARS) - 0.5, -0.5)
-    axes.set_xlabel("height above the saddle, in standard errors")
-    words = "Significance (dashed: what noise reaches)" if len(sure) else "No significant mode"
+    axes.set_xlabel("height above the pass to a higher mode, in standard errors")
+    words = "Significance (dashed: threshold)" if len(sure) else "No significant mode"
     axes.set_title(words, loc="left", fontsize=11)
 
 
@@ -159,7 +159,7 @@ def _mesh(model: Any, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _density(model: Any, points: np.ndarray) -> np.ndarray:
-    """The density at the bandwidth that shows the modes: smoother than that of least error, and with their basins."""
+    """The density at the bandwidth that shows the modes and their basins: smoother than that of least error."""
     return model.series_.value(points) / model._mass(model.series_)
 
 

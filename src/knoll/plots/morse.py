@@ -11,7 +11,7 @@ from scipy.cluster.hierarchy import dendrogram
 
 from knoll.plots.style import FAINT, INK, STYLE, column_names, footer, headline, palette, plain, two_columns
 
-_GRID, _LEVELS, _DEPTH = 160, 14, 9.0  # points along an axis; level curves, over so many units of log density
+_GRID, _LEVELS, _DEPTH = 160, 14, 9.0  # points along an axis; level curves; units of log density they span
 
 
 def plot_morse(model: Any, title: str | None = None) -> Figure:

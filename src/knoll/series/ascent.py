@@ -8,13 +8,13 @@ from scipy.stats import qmc
 from knoll.series.base import Surface
 from knoll.series.series import Series
 
-_LONGEST = 0.5  # bandwidths per step
-_APART = 0.3  # bandwidths between points that count as two
-_STILL = 1e-6  # bandwidths: smaller steps are no steps
+_LONGEST = 0.5  # bandwidths per step, at most: a longer step may jump over a peak
+_APART = 0.3  # bandwidths: points that ended nearer than this are one peak
+_STILL = 1e-6  # bandwidths: stop when all steps are smaller
 
 
 def mean_shift_step(series: Series, points: np.ndarray) -> np.ndarray:
-    """The step m(x) - x = h^2 grad S / S of Gaussian mean shift; where the sum drowns in noise, the noise divides."""
+    """The step m(x) - x = h^2 grad S / S of Gaussian mean shift. A sum S below its noise is replaced by it."""
     return _shift(series, *series.value_and_gradient(points))
 
 
@@ -60,7 +60,7 @@ def polish(
 def good_starts(
     series: Series, low: np.ndarray, high: np.ndarray, clip: Callable[[np.ndarray], np.ndarray], seed: int, most: int
 ) -> np.ndarray:
-    """Points where a released sum in many columns is high: low-discrepancy points, then generations around the best."""
+    """Points where a sum in many columns is high: low-discrepancy points, then several rounds near the best."""
     sobol = qmc.Sobol(len(low), scramble=True, seed=seed)
     points = clip(low + (high - low) * sobol.random(1024))
     rng = np.random.RandomState(seed)

@@ -6,12 +6,12 @@ from knoll.series.conditional import climb_last, last_derivatives, peaks_of_prof
 from knoll.series.series import Series
 from knoll.series.surroundings import Surroundings
 
-ACROSS, ALONG = (5.0, 10.0, 20.0), (10.0, 20.0)  # bandwidths of x and y: the bounds' widths over these
-POINTS = 64  # of the predictors, at which bandwidths are compared
+ACROSS, ALONG = (5.0, 10.0, 20.0), (10.0, 20.0)  # bandwidths of x and y are the width of the bounds divided by these
+POINTS = 64  # points of the predictors at which bandwidths are compared: accuracy against time
 
 
 def regression_rungs(around: Surroundings) -> np.ndarray:
-    """Bandwidths of predictors and response in all combinations, widest first: a curve may be even in x, sharp in y."""
+    """All combinations of bandwidths of x and y, widest first: a curve may be smooth in x and sharp in y."""
     width = around.high - around.low
     return np.array([np.append(width[:-1] / across, width[-1] / along) for across in ACROSS for along in ALONG])
 
@@ -19,8 +19,9 @@ def regression_rungs(around: Surroundings) -> np.ndarray:
 def choose_bandwidth(series: Series, around: Surroundings, chance: float, seed: int, rungs: int) -> Series:
     """Return the bandwidth whose significant conditional modes have the least error, as narrower ones reveal it.
 
-    For each: the mean variance of the modes' places, plus how far they move when followed to bandwidths narrower in x
-    or in y, less twice what noise explains. Those that show modes in less than most of the domain come last.
+    The error of a bandwidth is the mean variance of the modes' places plus their squared bias. The bias is how far the
+    modes move at bandwidths narrower in x or y, less twice what noise explains. Bandwidths that show modes in too
+    little of the domain come last.
     """
     rng = np.random.RandomState(seed)
     d = around.n_columns

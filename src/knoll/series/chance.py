@@ -5,9 +5,10 @@ the expected Euler characteristic of the set above u, the sum over k of e_k r_k(
 polynomials of the box's sides in bandwidths, r_0 = 1 - Phi(u), r_k = (2 pi)^(-(k+1)/2) H_(k-1)(u) exp(-u^2 / 2) with
 Hermite polynomials H (Adler and Taylor 2007).
 
-A peak is also held against the pass to a higher one. In two columns or more a pass can be gone round, and lies where
-the field is ordinary; along a line it is the least value on the way, as rare as the peak itself, and pairs of a top and
-a pass must be counted: PAIRS to a squared bandwidth, as simulated fields show for lengths of 20 to 2000 bandwidths.
+A peak is also compared with the pass to a higher one. In two columns or more, paths can go around low places, so the
+field at the pass is ordinary. Along a line there is one path. Its pass is the least value on it, as rare as the peak
+itself, so pairs of a peak and a pass must be counted. There are PAIRS of them per squared bandwidth, as simulated
+fields show for lengths of 20 to 2000 bandwidths.
 """
 
 import math
@@ -16,9 +17,9 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-MOST_SIDES = 3  # beyond, peaks are sought from a limited number of starts: a look per cell of a bandwidth is enough
-PAIRS = 1 / 8
-LOWEST = 3**0.5  # from here on all terms decrease
+MOST_SIDES = 3  # with more columns, a union bound over cells of one bandwidth is used instead
+PAIRS = 1 / 8  # pairs of a peak and a pass per squared bandwidth of a line, from simulated fields
+LOWEST = 3**0.5  # above this all terms decrease in u, so the root is unique
 PER_RUNG = 0.5  # bandwidths sqrt 2 apart see nearly the same noise: each counts as half a look
 
 

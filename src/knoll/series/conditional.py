@@ -1,8 +1,8 @@
 """Peaks of a released kernel sum along its last column: conditional modes, for many points at once.
 
-At a point x of the other columns the sum is a profile over a mesh of y. A peak's pass is the higher of the lowest
-points on the way to something higher on either side; its significance is its height over that pass against the noise
-of the difference and the sampling error, as in landscape.py.
+At a point x of the other columns, the sum is a profile over a mesh of y. On either side of a peak, take the lowest
+point on the way to a higher value; the pass is the higher of the two. The significance of a peak is its height above
+the pass, in standard errors of that difference (noise and sampling), as in landscape.py.
 """
 
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from knoll.series.chance import significance_threshold
 from knoll.series.persistence import merge_tree
 from knoll.series.series import GridSeries, Series
 
-PER_BANDWIDTH = 6  # mesh points to a bandwidth of y
-ROWS = 512  # profiles held at a time
+PER_BANDWIDTH = 6  # mesh points to a bandwidth of y: a finer mesh misses fewer peaks and takes longer
+ROWS = 512  # profiles held at a time: bounds memory
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def _peaks(series: Series, x: np.ndarray, mesh: np.ndarray, first: int) -> Profi
 
 
 def even_spread(series: Series, x: np.ndarray, mesh: np.ndarray) -> tuple[np.ndarray, float]:
-    """Height of each profile if its records were spread evenly over the mesh, and the noise of a value less it."""
+    """Height of each profile if its records were spread evenly, and the noise of (a value - that height)."""
     width = float(mesh[-1] - mesh[0])
     if isinstance(series, GridSeries):
         return series.even_profile(x, width)
@@ -129,7 +129,7 @@ def last_derivatives(series: Series, points: np.ndarray) -> tuple[np.ndarray, np
 
 
 def climb_last(series: Series, points: np.ndarray, low: float, high: float, steps: int = 100) -> np.ndarray:
-    """Partial mean shift: y + h^2 S_y / S, with Newton's step where the profile curves down; x stays."""
+    """Partial mean shift y + h^2 S_y / S, with Newton's step where the profile curves down. x stays fixed."""
     points = points.copy()
     points[:, -1] = np.clip(points[:, -1], low, high)
     h = float(series.bandwidth[-1])
@@ -149,7 +149,7 @@ def climb_last(series: Series, points: np.ndarray, low: float, high: float, step
 
 
 def shift_last(series: Series, points: np.ndarray, low: float, high: float, steps: int) -> np.ndarray:
-    """So many plain steps of partial mean shift, y + h^2 S_y / S; where the sum drowns in noise, the noise divides."""
+    """Take plain steps of partial mean shift, y + h^2 S_y / S. A sum S below its noise is replaced by it."""
     points = points.copy()
     h = float(series.bandwidth[-1])
     for _ in range(steps):
@@ -160,6 +160,6 @@ def shift_last(series: Series, points: np.ndarray, low: float, high: float, step
 
 
 def threshold(series: Series, widths: np.ndarray, chance: float, rungs: int) -> float:
-    """Significance that noise exceeds nowhere in the domain, but with this chance; passes lie along the last column."""
+    """Significance that noise exceeds somewhere with at most this chance. Passes lie along the last column."""
     sides = widths / series.bandwidth
     return significance_threshold(chance, sides, rungs=rungs, line=float(sides[-1]))

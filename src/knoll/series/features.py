@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 
 from knoll.series.base import BaseSeries
 
-_CHUNK = 2**18  # phases at a time: cosines and sines are taken while they are at hand
+_CHUNK = 2**18  # phases at a time: small enough to stay in cache for their cosines and sines
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class FeatureSeries(BaseSeries):
     drawn : array of shape (n_rungs, n_columns)
         The bandwidths whose spectra the frequencies sample.
     bandwidth : array of shape (n_columns,)
-        The one in use.
+        The bandwidth in use.
     """
 
     frequencies: np.ndarray
@@ -45,12 +45,12 @@ class FeatureSeries(BaseSeries):
     bandwidth: np.ndarray
 
     def at(self, bandwidth: np.ndarray) -> "FeatureSeries":
-        """Return the same release, seen with another bandwidth, best one near those that were drawn."""
+        """Return the same release at another bandwidth. It is most accurate near the drawn ones."""
         return replace(self, bandwidth=np.asarray(bandwidth, dtype=np.float64))
 
     @cached_property
     def _gain(self) -> np.ndarray:
-        """Weights that turn a sample of a mixture of spectra into one of this bandwidth's; they sum to K(0) = 1."""
+        """Importance weights, from the mixture of spectra to this bandwidth's; they sum to K(0) = 1."""
         squares = self.frequencies**2
         here = np.log(self.bandwidth).sum() - squares @ self.bandwidth**2 / 2
         rungs = np.log(self.drawn).sum(axis=1) - squares @ (self.drawn**2).T / 2
@@ -58,7 +58,7 @@ class FeatureSeries(BaseSeries):
         return weights / weights.sum()
 
     def pairs(self, *, debias: bool) -> float:
-        """Sum of the kernel over all pairs of records, each with itself too; with or without the noise's own part."""
+        """Sum of the kernel over all pairs of records, self-pairs too; `debias` subtracts the noise's variance."""
         square = self.cosines**2 + self.sines**2 - (2 * self.stderr**2 if debias else 0.0)
         return float(self._gain @ square)
 
@@ -69,9 +69,9 @@ class FeatureSeries(BaseSeries):
 
     @cached_property
     def approximation(self) -> float:
-        """Standard error of taking a sample of frequencies for all of them, as the released totals tell it.
+        """Standard error from using a sample of frequencies, estimated from the released totals.
 
-        Far from the records every phase is as likely as any other, so each frequency adds half its squared total.
+        Far from the records all phases are equally likely, so each frequency adds half its squared total.
         """
         square = np.maximum(self.cosines**2 + self.sines**2 - 2 * self.stderr**2, 0.0)
         return float(np.sqrt(self._gain**2 @ square / 2))

@@ -2,11 +2,12 @@
 
 Every figure here is post-processing of one release, whose noise is known exactly.
 
-*Significance.* A peak's height above the pass to a higher one, over the standard error of that difference: the
-privacy noise of S(top) - S(pass), exact, and the sampling error, sum K^2 = 2^(-d/2) S where the density is even, less
-what the two points share. A highest peak is held against an even spread of all records over the bounds.
+*Significance.* The height of a peak above the pass to a higher peak, divided by the standard error of that difference.
+The error has two parts. The privacy noise of S(top) - S(pass) is known exactly. The sampling error is sum K^2 =
+2^(-d/2) S where the density is even, less what the two points share. The highest peak is compared with an even spread
+of all records over the bounds.
 
-*The rung.* The one with the most significant modes; of those, the one whose least significant mode is the most so.
+*The rung.* The one with the largest number of significant modes. Ties go to the rung whose weakest mode is strongest.
 """
 
 from dataclasses import dataclass
@@ -19,9 +20,9 @@ from knoll.series.persistence import Peaks, merge_tree, mesh_peaks
 from knoll.series.series import GridSeries, Series, kernel_volume
 from knoll.series.surroundings import Surroundings
 
-CELLS = {1: 6, 2: 3.0, 3: 2.5}  # mesh cells to a bandwidth
-MOST_PEAKS = 24  # followed in many columns
-PATH = np.linspace(0.0, 1.0, 17)[1:-1]
+CELLS = {1: 6, 2: 3.0, 3: 2.5}  # mesh cells to a bandwidth, by number of columns: recall against time
+MOST_PEAKS = 24  # most peaks in many columns: time grows as its square, by pairs
+PATH = np.linspace(0.0, 1.0, 17)[1:-1]  # where a straight line between two peaks is looked at
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,9 @@ class Landscape:
     peaks : Peaks
         All of them, highest first.
     significance : array of shape (n_peaks,)
-        How far each stands out.
+        Of each peak; see above.
     threshold : float
-        What significance no false peak exceeds, but with the chosen chance.
+        The significance that some false peak exceeds with at most the chosen chance.
     axes, basin : list of arrays and integer array, or None
         A mesh and the peak that each of its cells belongs to, in few columns.
     """
@@ -56,7 +57,7 @@ class Landscape:
 
 
 def survey(series: Series, around: Surroundings, chance: float, seed: int, rungs: int = 1) -> Landscape:
-    """Find all peaks of a kernel sum and weigh them, one bandwidth of so many that are looked at."""
+    """Find all peaks of a kernel sum and their significance. `rungs` is how many bandwidths are examined."""
     if isinstance(series, GridSeries):
         axes = mesh_axes(around, series.bandwidth)
         peaks, basin = mesh_peaks(series.on_mesh(*axes), axes)
@@ -79,7 +80,7 @@ def mesh_axes(around: Surroundings, bandwidth: np.ndarray) -> list[np.ndarray]:
 
 
 def significance(series: Series, peaks: Peaks, volume: float) -> np.ndarray:
-    """Height above the saddle, or for a peak without one over an even spread, in standard errors."""
+    """Height above the pass (without a pass: above an even spread), in standard errors."""
     d = len(series.bandwidth)
     kernel = kernel_volume(series.bandwidth)
     flat = 2.0 ** (-d / 2)
@@ -98,7 +99,7 @@ def significance(series: Series, peaks: Peaks, volume: float) -> np.ndarray:
 
 
 def _peaks_of_starts(series: Series, around: Surroundings, seed: int) -> Peaks:
-    """In many columns: climb from good starts; passes are the least values on straight lines between peaks."""
+    """Climb from good starts, in many columns. A pass is the least value on a straight line between peaks."""
     clip = around.domain.clip
     starts = good_starts(series, around.low, around.high, clip, seed, 3 * MOST_PEAKS)
     points = distinct(series, ascend(series, starts, clip))[:MOST_PEAKS]

@@ -8,11 +8,11 @@ from knoll.queries import Lattice
 from knoll.series.features import FeatureSeries
 from knoll.series.series import GridSeries, Series
 
-MOST_TOTALS = 2**18  # on a lattice, kept or not; a fit has at most 2^17
+MOST_TOTALS = 2**18  # most totals of a lattice in a file: twice what any fit has, so no file can take much memory
 
 
 class PackedSeries:
-    """What every fitted model of this room publishes: released totals, and how to read them as a function."""
+    """What every fitted kernel model publishes: released totals, and how to read them as a function."""
 
     PUBLISHED: ClassVar = {
         "features_": "mp", "totals_": "mc", "totals_stderr_": "m", "count_": "", "count_stderr_": "",
@@ -82,7 +82,7 @@ def unpack(model: Any) -> Series:
 
 
 def check_lattice(features: np.ndarray, period: np.ndarray, top: np.ndarray, cells: np.ndarray) -> None:
-    """Refuse a window that no fit gives, before memory is taken for it: a model may come from a stranger."""
+    """Refuse a window that no fit can have, before memory is allocated: the file may come from a stranger."""
     whole = all((each == np.rint(each)).all() for each in (features, top, cells))
     sound = whole and (top >= 0).all() and (cells >= 1).all() and (period > 0).all() and np.isfinite(period).all()
     if not sound or np.prod(2 * top + 1) > MOST_TOTALS or not ((features >= 0) & (features < 2 * top + 1)).all():

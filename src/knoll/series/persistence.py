@@ -1,9 +1,9 @@
 """Peaks of a function and the passes between them: a merge tree, and which peaks stand out.
 
-Flood the landscape from above. Every maximum starts an island; where two islands meet, at the highest pass between
-them, the lower one ends (the elder rule). Its persistence is its height above that pass. A peak is significant if its
-persistence exceeds the error of the difference: privacy noise and sampling error. Peaks that are not significant belong
-to the one they merged into.
+Lower a water level from the top. Every maximum starts an island. Two islands meet at the highest pass between them;
+there the lower island ends (the elder rule). Its persistence is its height above that pass. A peak is significant if
+its persistence is large against its error: privacy noise and sampling error. A peak that is not significant belongs to
+the peak it merged into.
 """
 
 from dataclasses import dataclass
@@ -92,7 +92,7 @@ def mesh_passes(values: np.ndarray, top: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def merge_tree(heights: np.ndarray, pairs: np.ndarray, passes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return each peak's parent (-1: none) and the number of the pass where they meet (-1), peaks highest first."""
+    """Return each peak's parent and the number of the pass where they meet; -1 for none. Highest peak first."""
     owner = np.arange(len(heights))
     parent, meets = np.full(len(heights), -1), np.full(len(heights), -1)
 

@@ -1,16 +1,16 @@
 """Where the tops of a released kernel sum are: each with a bandwidth of its own, and without its neighbours.
 
-A top's place has variance H^-1 C H^-1 (H the Hessian, C the covariance of the gradient: noise and sampling). Wider
-bandwidths have less of it and more bias, of two kinds:
+A top's place has variance H^-1 C H^-1: H is the Hessian, C the covariance of the gradient (noise and sampling). Wider
+bandwidths have less variance and more bias, of two kinds:
 
-    the foot of a neighbouring bump      is known, as far as the bump is a Gaussian, and is taken away
-    a bump that is itself not even       narrower bandwidths show it, by moving the top
+    the tail of a neighbouring bump      is known if the bump is a Gaussian, and is subtracted
+    a bump that is not symmetric         narrower bandwidths show it: the top moves
 
-So each top is followed along the ladder, up and down, and its bandwidth is the one that minimises variance plus what
-the bias is at least, seen from narrower ones (Goldenshluger and Lepski 2011). Down the ladder a top that noise has
-sharpened would belie its variance: there it is taken to be no less than that of its Gaussian, and only a clear move
-counts. Where one did, what bias is left is told from the last move, being as the square of the bandwidth (Richardson);
-it is taken away, and its size added to the error. All of it is post-processing.
+So each top is followed up and down the ladder. Its bandwidth minimises the variance plus a lower bound of the squared
+bias, as narrower bandwidths show it (Goldenshluger and Lepski 2011). Down the ladder, noise can sharpen a top, so its
+variance looks too small. There the variance is at least that of the top's Gaussian, and only a clear move counts.
+After such a move some bias is left. It grows as the square of the bandwidth, so the last move tells its size
+(Richardson). It is subtracted, and its size is added to the error. All of it is post-processing.
 """
 
 from collections.abc import Callable, Iterable
@@ -24,10 +24,14 @@ from knoll.series.base import Surface
 from knoll.series.series import Series
 from knoll.series.surroundings import Surroundings
 
-MOST_CURVED = 32  # columns up to which the curvature of a top is computed
-FOLLOWED = 6  # quarter octaves that a top is followed up the ladder; down, to its end
-CHANCE_UP, CHANCE_DOWN = 0.13, 0.005  # that noise moves a place so far from a narrower one's, above and below the rung
-FLATTEST, WIDEST = 0.02, 50.0  # curvature over that of a point, and squared bandwidths of spread, that are believed
+MOST_CURVED = 32  # columns up to which curvatures are computed: a Hessian costs their square
+FOLLOWED = 6  # quarter octaves that a top is followed up the ladder; downwards it is followed to the end
+# Chance that noise alone explains a move between two bandwidths, above and below the rung: a smaller one takes fewer
+# moves for bias.
+CHANCE_UP, CHANCE_DOWN = 0.13, 0.005
+# Limits of what is believed: the least curvature, relative to that of a single point, and the largest spread of
+# records, in squared bandwidths.
+FLATTEST, WIDEST = 0.02, 50.0
 
 
 def settle(
@@ -35,7 +39,7 @@ def settle(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the places of tops and the covariance of each.
 
-    With the finest bandwidth of a ladder, its bandwidth is chosen top by top; without, it is the one given.
+    With `finest`, the narrowest bandwidth of a ladder, each top gets its own bandwidth. Without, all use the series'.
     """
     clip = around.domain.clip
     d = points.shape[1]
@@ -61,7 +65,7 @@ def settle(
 
 
 def seen_at(series: Surface, tops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Heights of tops, of the noise's size at least, and their curvature in squared bandwidths, (m, d, d)."""
+    """Heights of tops, at least as large as the noise, and their curvature in units of bandwidths, (m, d, d)."""
     value, _, hessian = series.derivatives(tops)
     return np.maximum(value, series.noise + 1e-300), -hessian * np.outer(series.bandwidth, series.bandwidth)
 
@@ -118,7 +122,7 @@ class Bumps:
         return value.sum(axis=1), -np.einsum("ij,ija->ia", value, turned), curve
 
     def place_variance(self, view: Surface) -> np.ndarray:
-        """What `place_variance` is at a bandwidth if each bump is a Gaussian and alone, (n_tops, d, d)."""
+        """`place_variance` at a bandwidth if each bump is a Gaussian without neighbours, (n_tops, d, d)."""
         h = view.bandwidth
         one, r = np.eye(len(h)), self.covariances / np.outer(h, h)
         value = self.records / np.sqrt(np.linalg.det(one + r))
@@ -130,7 +134,7 @@ class Bumps:
 
 @dataclass(frozen=True)
 class Alone:
-    """A kernel sum as each of several tops sees it without the others: asked for as many points, in their order."""
+    """A kernel sum as each top sees it without the others. Point i belongs to top i."""
 
     series: Series
     bumps: Bumps
@@ -159,7 +163,7 @@ class Alone:
 def _followed(
     views: Iterable[Surface], points: np.ndarray, clip: Callable[[np.ndarray], np.ndarray], bumps: Bumps | None = None
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Places of tops and their covariance, bandwidth by bandwidth; infinite from where a top is no longer its own."""
+    """Places of tops and their covariance at each bandwidth; infinite once a top has vanished or merged."""
     found: list[tuple[np.ndarray, np.ndarray]] = []
     last, alive = points, np.ones(len(points), dtype=bool)
     for view in views:
@@ -186,8 +190,8 @@ def _least_risk(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Per top, the place at the bandwidth with the least variance plus squared bias, as narrower ones reveal it.
 
-    Bandwidths come narrowest first, a quarter octave apart, so many of them below the rung. A top that is placed below
-    it leans to one side.
+    Bandwidths come narrowest first, a quarter octave apart; the first `below` of them are narrower than the rung. A top
+    whose best bandwidth is one of those is biased to one side; what is left of that bias is subtracted.
     """
     d = places.shape[2]
     variance = np.trace(covariances / np.outer(unit, unit), axis1=2, axis2=3)
@@ -200,6 +204,6 @@ def _least_risk(
         risk[wide] += np.maximum(moved - chance, 0.0).max(axis=0)
     best, top = risk.argmin(axis=0), np.arange(places.shape[1])
     wider = np.minimum(best + 2, np.maximum(best, below))
-    ratio = 2.0 ** ((wider - best) / 2)  # of squared bandwidths
+    ratio = 2.0 ** ((wider - best) / 2)  # ratio of squared bandwidths
     lean = (places[wider, top] - places[best, top]) / np.where(ratio > 1, ratio - 1, 1.0)[:, None]
     return places[best, top] - lean, covariances[best, top] + lean[:, :, None] * lean[:, None]

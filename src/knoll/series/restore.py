@@ -1,17 +1,19 @@
-"""A released kernel sum, corrected by what is known of it: its records are a non-negative measure within the bounds.
+"""Correct a released kernel sum by what is known: its records are a non-negative measure within the bounds.
 
-    measure: the non-negative one in the bounds nearest to the released totals, each held to by its noise
-    a few times: the power of each cosine of the measure, as it was found; the measure again, with cosines of that power
-    keep of each total of the measure the share that is not noise
+    1. find the non-negative measure in the bounds whose totals are nearest to the released ones, in units of noise
+    2. a few times: read the power of each cosine of the measure; fit the measure again, with these powers as a prior
+    3. of each total of the measure, keep the share that is not noise
 
-The totals of the records are those of such a measure, so the first step brings the whole vector of totals nearer to
-them, in units of its noise. The second is empirical Bayes (relevance determination, by EM): a cosine of the bounds'
-box has a Gaussian prior whose variance is its own square and what is uncertain of it, and no less than what n records
-at random places give it; what is of the noise's size is thus damped and what is clear is left alone. The third does the
-same for the totals themselves, whose waves go round the torus: with power P, the linear estimate of least squared
-error keeps P / (P + noise^2) (Wiener). All of it is post-processing. What is gained is a sum nearer to the records'
-own. What is lost is a noise of known size, so significance is judged on the released sum; and high frequencies are
-damped, which is smoothing, so curves are not placed on it either.
+Step 1. The true totals belong to such a measure, so the fit brings the vector of totals nearer to them.
+Step 2 is empirical Bayes (relevance determination, by EM). Each cosine of the bounds' box has a Gaussian prior. Its
+variance is the square of the cosine's estimate plus the estimate's variance, and at least what n records at random
+places give. This damps cosines of the noise's size and leaves clear ones alone.
+Step 3 does the same for the totals, whose waves go round the torus. With power P, the linear estimate of least squared
+error keeps P / (P + noise^2) (Wiener).
+
+All of it is post-processing. The result is nearer to the records' own sum. But its noise has no known size, so
+significance is judged on the released sum. And high frequencies are damped, which smooths, so curves are placed on the
+released sum too.
 """
 
 from dataclasses import dataclass, replace
@@ -23,11 +25,11 @@ from scipy.fft import dct, dctn, idctn
 from knoll.series.series import GridSeries
 
 PER_BANDWIDTH = 2.0  # cells of the measure to the narrowest bandwidth that the release serves
-MOST_CELLS = 2**17
-PASSES = 3  # the first with no prior, the others with the powers that the last one found
-ROUNDS = 150  # of projected gradient steps, accelerated
-LEFT = 0.5  # of the noise's variance, in the totals of the fitted measure
-RANDOM = 2.0  # times the power of as many records at random places: what a cosine or a total is granted at least
+MOST_CELLS = 2**17  # most cells: bounds memory and time
+PASSES = 3  # the first without a prior, each other with the powers that the pass before found
+ROUNDS = 150  # accelerated projected gradient steps per pass: more come nearer to the optimum and take longer
+LEFT = 0.5  # part of the noise's variance that is still in the totals of the fitted measure
+RANDOM = 2.0  # least power of a cosine or a total: so many times that of n records at random places
 
 
 def restored(series: GridSeries, low: np.ndarray, high: np.ndarray, finest: np.ndarray) -> GridSeries:
@@ -51,7 +53,7 @@ def restored(series: GridSeries, low: np.ndarray, high: np.ndarray, finest: np.n
 
 @dataclass(frozen=True)
 class Seen:
-    """What a release shows of a measure on a mesh: totals and their precision, and what leads from one to the other."""
+    """A release and a mesh: totals, their precision, and the map from a measure on the mesh to its totals."""
 
     series: GridSeries
     bases: list[np.ndarray]
@@ -100,10 +102,10 @@ class Seen:
 
 
 def likely(seen: Seen, count: float) -> np.ndarray:
-    """The non-negative measure that is likeliest, its cosines having the powers that it shows itself."""
+    """The most likely non-negative measure, under a prior with the powers of its own cosines."""
     size = float(np.prod(seen.shape))
     measure = np.full(seen.shape, count / size)
-    power = np.full(seen.shape, 2.0 ** len(seen.shape) * count**2 / size)  # no cosine of so many records has more
+    power = np.full(seen.shape, 2.0 ** len(seen.shape) * count**2 / size)  # no cosine of `count` records has more power
     for step in range(PASSES):
         measure = fitted(seen, measure, np.zeros(()) if step == 0 else 1 / power)
         power = dctn(measure, norm="ortho") ** 2 + power / (1 + power * seen.precision)
@@ -112,7 +114,7 @@ def likely(seen: Seen, count: float) -> np.ndarray:
 
 
 def fitted(seen: Seen, measure: np.ndarray, held: np.ndarray) -> np.ndarray:
-    """The non-negative measure of least misfit plus half the squares of its cosines, each times what it is held by."""
+    """The non-negative measure of least misfit plus half the sum of `held` times its squared cosines."""
     ahead, pace = measure, 1.0
     length = 1 / (1.05 * seen.steepest + float(held.max()))
     for _ in range(ROUNDS):

@@ -1,11 +1,11 @@
 """A released kernel sum as a function: values, gradients and Hessians at any point, and the noise of each.
 
 A kernel sum S(x) = sum_i K((x - X_i) / h), K(0) = 1, is linear in released Fourier totals T: S(x) = sum_e g_e B_e(x)
-T_e with B_e the features and g the kernel's spectrum at bandwidth h. One release thus holds every bandwidth; only the
-noise depends on it. Everything here is post-processing.
+T_e. Here B_e are the features and g is the kernel's spectrum at bandwidth h. So one release serves every bandwidth;
+only the noise depends on h. Everything here is post-processing.
 
-`GridSeries` stands on a lattice (few columns, features are products of one per column), `FeatureSeries` (features.py)
-on a list of frequencies (many columns). Both work in the coordinates of the domain; h is per column.
+`GridSeries` uses a lattice, in few columns: a feature is a product of one function per column. `FeatureSeries`
+(features.py) uses a list of frequencies, in many columns. Both work in the coordinates of the domain; h is per column.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from knoll.queries import Lattice
 from knoll.series.base import BaseSeries
 from knoll.series.features import FeatureSeries
 
-_CHUNK = 2**22  # entries of a feature matrix held at a time
+_CHUNK = 2**22  # entries of a feature matrix held at a time: bounds memory
 
 
 def spectrum(lattice: Lattice, bandwidth: np.ndarray) -> np.ndarray:
@@ -62,7 +62,7 @@ class GridSeries(BaseSeries):
 
     @cached_property
     def _gain(self) -> np.ndarray:
-        """Kernel spectrum per feature; what rounding records to cells took away is given back."""
+        """Kernel spectrum per feature, corrected for the rounding of records to cells."""
         lattice = self.lattice
         gain = spectrum(lattice, self.bandwidth)
         for j, (top, cells) in enumerate(zip(lattice.top, lattice.cells, strict=True)):
@@ -129,7 +129,7 @@ class GridSeries(BaseSeries):
         return np.sqrt(np.maximum(2 * (self.noise**2 - alike[:, 0]), 0.0))
 
     def pairs(self, *, debias: bool) -> float:
-        """Sum of the kernel over all pairs of records, each with itself too; with or without the noise's own part."""
+        """Sum of the kernel over all pairs of records, self-pairs too; `debias` subtracts the noise's variance."""
         square = self.totals**2 - (self.stderr**2 if debias else 0.0)
         return float((self._gain * square)[self.stderr > 0].sum())
 
@@ -155,8 +155,8 @@ class GridSeries(BaseSeries):
     def even_profile(self, x: np.ndarray, width: float) -> tuple[np.ndarray, float]:
         """Return the height of each profile if its records were spread evenly over a width of the last column.
 
-        It is the part of the sum that is constant along that column, over the period, times period / width. Also
-        returned: the standard error of the noise of a value less this height, of which that part's noise nearly goes.
+        It is the part of the sum that is constant along that column, times period / width. Also returned: the standard
+        error of the noise of (a value - this height). Both contain the constant part, so its noise nearly cancels.
         """
         top, period = self.lattice.top[-1], self.lattice.period[-1]
         round_the_torus = self.lattice.low[-1] + period * np.arange(2 * top + 1) / (2 * top + 1)

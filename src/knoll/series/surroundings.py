@@ -8,7 +8,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Where a release lives: the domain, its corners, the metric, and what the budget can afford."""
+    """Where a release lives: its domain, the scales of the columns, and limits of the release."""
 
     domain: Any
     scales: np.ndarray

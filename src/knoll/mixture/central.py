@@ -99,7 +99,7 @@ class GaussianMixture(PrivateMixture, PrivateFit):
             raise PrivacyError('preset="paper" needs n_components')
 
     def _budget_for(self, n_columns: int) -> Budget:
-        """Return the budget. For one column it may be pure: a record is one vote, and Laplace noise is often narrower."""
+        """Return the budget. It may be pure for one column: a record is one vote, and Laplace noise often narrower."""
         budget = Budget(self.epsilon, self.delta)
         one_vote = n_columns == 1 and self.preset == "default" and self.delta > 0
         return (

@@ -31,7 +31,8 @@ from knoll.steps.start import start_asks, start_from_tree
 # docs/benchmarks.md, "Mixtures" ("Several columns"), measures these together; it varies none of them singly.
 START_SHARE = 0.35  # for the start, the rest for the steps: a bad start loses components, noisy steps lose precision
 NO_HISTOGRAM = {"histogram_": np.empty(0), "histogram_edges_": np.empty(0)}  # in more than one column
-STEPS = 4  # of expectation-maximisation: more come closer to the optimum, but each has more noise
+# Steps of expectation-maximisation: more come closer to the optimum, but each has more noise.
+STEPS = 4
 PAPER_KMEANS, PAPER_STEPS = 0.1, 2  # `preset="paper"`: share and steps of its k-means
 
 

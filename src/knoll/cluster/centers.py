@@ -113,7 +113,7 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
         return pairwise_distances_argmin(rows / self.scales_, self.cluster_centers_ / self.scales_)
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fit on X, then return the cluster of each of its rows. The labels are not private: they describe records."""
+        """Fit on X, then return the cluster of each of its rows. Labels are not private: they describe records."""
         return self.fit(X).predict(X)
 
     def to_mixture(

@@ -80,7 +80,7 @@ class PEMeans(PrivateCenters):
     n_clusters : int, default=8
         Number of clusters.
     preset : {"default", "paper"}, default="default"
-        "paper": the published algorithm, with T = 4 sqrt(d) steps (times epsilon if that is between 1 and 4) and
+        "paper": the published algorithm, with T = 4 sqrt(d) steps (times epsilon, taken between 1 and 4) and
         L = n / 5 variations per centre. "default": few votes on few variations, then steps on clipped displacements.
     projection : int, optional
         Dimensions to search in. By default all up to 16 columns, else a random projection to 16.

@@ -15,7 +15,7 @@ from knoll.privacy import Ask
 from knoll.rows import check_rows, label_rows
 from knoll.steps.moments import Belief, Form, standard_errors
 
-MOST_COMPONENTS = 10_000  # refuses a slip of the keyboard; no data in reach shows so many
+MOST_COMPONENTS = 10_000  # a limit that refuses typing errors: no release could show so many
 
 MIXTURE = """weights_ : array of shape (n_components,)
         Released weights, on the simplex.
@@ -150,7 +150,7 @@ class PrivateMixture(DensityMixin, BaseEstimator):
         return label_rows(self, X, self.to_mixture().predict)
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fit on X, then return the component of each of its rows. The labels are not private: they describe records."""
+        """Fit on X, then return the component of each of its rows. Labels are not private: they describe records."""
         return self.fit(X).predict(X)
 
     def predict_proba(self, X: Any) -> np.ndarray:

@@ -31,7 +31,8 @@ from knoll.steps.start import start_asks, start_from_tree
 # docs/benchmarks.md, "Mixtures" ("Several columns"), measures these together; it varies none of them singly.
 START_SHARE = 0.35  # for the start, the rest for the steps: a bad start loses components, noisy steps lose precision
 NO_HISTOGRAM = {"histogram_": np.empty(0), "histogram_edges_": np.empty(0)}  # in more than one column
-STEPS = 4  # of expectation-maximisation: more come closer to the optimum, but each has more noise
+# Steps of expectation-maximisation: more come closer to the optimum, but each has more noise.
+STEPS = 4
 PAPER_KMEANS, PAPER_STEPS = 0.1, 2  # `preset="paper"`: share and steps of its k-means
 
 
@@ -99,7 +100,7 @@ class GaussianMixture(PrivateMixture, PrivateFit):
             raise PrivacyError('preset="paper" needs n_components')
 
     def _budget_for(self, n_columns: int) -> Budget:
-        """Return the budget. For one column it may be pure: a record is one vote, and Laplace noise is often narrower."""
+        """Return the budget. It may be pure for one column: a record is one vote, and Laplace noise often narrower."""
         budget = Budget(self.epsilon, self.delta)
         one_vote = n_columns == 1 and self.preset == "default" and self.delta > 0
         return (

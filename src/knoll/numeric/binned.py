@@ -74,7 +74,7 @@ class NoisyCounts:
 
 
 class Channel:
-    """Reports that went through a known random channel: `counts` of outputs, and probabilities `matrix` (outputs, bins)."""
+    """Reports through a known random channel: `counts` of outputs, and their probabilities `matrix` (outputs, bins)."""
 
     def __init__(self, counts: np.ndarray, matrix: np.ndarray):
         self.counts, self.matrix = np.asarray(counts, dtype=float), matrix

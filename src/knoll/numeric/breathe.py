@@ -1,8 +1,8 @@
 """Weighted k-means that leaves poor local optima: add a few extra centres, merge the cheapest pairs, repeat.
 
-Of fifty clusters, ten restarts miss some in most runs; one breath finds them. This is the "breathing k-means" of Fritzke
-(2020), except that greedy k-means++ adds the centres and Ward's criterion takes them away. It works on released points
-only.
+Of fifty clusters, ten restarts miss some in most runs; one breath finds them. This is the "breathing k-means" of
+Fritzke (2020), except that greedy k-means++ adds the centres and Ward's criterion takes them away. It works on released
+points only.
 """
 
 import numpy as np

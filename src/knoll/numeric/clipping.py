@@ -24,7 +24,7 @@ def clipped_variance(d: int, radius: float, variance: np.ndarray | float) -> np.
 
 
 def clip_factors(d: int, radius: float) -> tuple[float, float]:
-    """Return two factors: by what clipping a standard Gaussian shortens a small shift of its mean, and its variances."""
+    """Return by what factors the clip of a standard Gaussian shortens a small shift of its mean, and its variances."""
     lengths = np.linspace(radius, radius + 12.0, 2001)
     beyond = np.trapezoid(radius / lengths * chi.pdf(lengths, d), lengths)
     shorter = chi2.cdf(radius**2, d) + (1 - 1 / d) * beyond

@@ -10,9 +10,9 @@ _MOST_PACKED = 2000  # packing takes quadratic time; above this, uniform points 
 def packed_starts(domain: Box | Ball, n: int, scales: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
     """Return `n` points of the domain that keep away from each other and from its walls.
 
-    This is sphere packing as in Su et al. (2016): centres of the largest equal balls that fit side by side. It is greedy.
-    Each next point is the uniform candidate with the largest free ball around it. The ball's radius is half the distance
-    to the nearest point chosen so far, or the distance to the wall if that is less.
+    This is sphere packing as in Su et al. (2016): centres of the largest equal balls that fit side by side. It is
+    greedy: each next point is the uniform candidate with the largest free ball around it. The ball's radius is half the
+    distance to the nearest point chosen so far, or the distance to the wall if that is less.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ def rungs(grant: Grant, around: Surroundings, bandwidth: Any) -> np.ndarray:
         raise PrivacyError(f"{len(h)} bandwidths for {d} columns")
     h = np.broadcast_to(h * around.scales if h.ndim == 0 else h, (d,))
     if (h > 4 * around.domain.half).any():
-        raise PrivacyError("the bandwidth is wider than twice the bounds: no mode could be told from another")
+        raise PrivacyError("the bandwidth is wider than twice the bounds: all modes would blur into one")
     return h[None]
 
 

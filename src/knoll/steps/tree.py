@@ -15,6 +15,7 @@ from knoll.privacy import Ask, Grant
 from knoll.queries import Frame, SplitTree
 from knoll.steps.shapes import Asking, Shapes, ellipsoid
 
+# Counts weigh as much as displacements here, since they decide what is split. `bias`: see `ellipsoid`.
 ROOT = Asking("count, mean and variance of all records", count=1.0, squares=0.7, bias=0.0)
 TREE = Asking("count, mean and variance of tree cells", count=1.0, squares=0.5, bias=1e-2)
 # docs/benchmarks.md, "K-means utility", measures these together; it varies none of them singly.

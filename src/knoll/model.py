@@ -103,7 +103,7 @@ def _build(data: dict[str, Any]) -> Any:
 
 
 def _estimator(data: dict[str, Any], within: int = 0) -> Any:
-    """Return an unfitted estimator of a known kind; a parameter may hold another, in which none is held."""
+    """Return an unfitted estimator of a known kind. A parameter may hold an estimator, but only one level deep."""
     name, parameters = data["estimator"], data["parameters"]
     kind = _kinds().get(name) if isinstance(name, str) else None
     if kind is None or within > 1 or not isinstance(parameters, dict):
@@ -127,7 +127,7 @@ def _parameter(value: Any, name: str) -> Any:
 
 
 def _check(model: Any) -> None:
-    """Refuse parameters with which nothing could have been fitted."""
+    """Refuse parameters with which no fit is possible."""
     Budget(model.epsilon, model.delta)
     Relation.parse(getattr(model, "relation", Relation.ADD_REMOVE))
     model._check_parameters()
@@ -170,14 +170,14 @@ def _bounds_in(data: dict[str, Any]) -> Box | Ball:
 
 
 def _side(values: Any) -> tuple[float, ...]:
-    """Return numbers of bounds; a text is not read as one."""
+    """Return the numbers of bounds. A text is not read as a number."""
     if not isinstance(values, list) or not values or any(type(x) not in (int, float) for x in values):
         raise ValueError("its bounds are not lists of numbers")
     return tuple(values)
 
 
 def _plain(value: Any) -> Any:
-    """Numbers and arrays of numpy as Python's, and an estimator as its name and parameters, for JSON."""
+    """Turn a parameter into JSON's types: numpy's values into Python's, an estimator into its name and parameters."""
     if hasattr(value, "get_params"):
         return {
             "estimator": type(value).__name__,
@@ -187,7 +187,7 @@ def _plain(value: Any) -> Any:
 
 
 def _nested(array: np.ndarray) -> Any:
-    """Nested lists, infinity as null: JSON has no word for it."""
+    """Turn an array into nested lists. Infinity becomes null: JSON has no infinity."""
     if array.ndim == 0:
         return array.item() if np.isfinite(array) else None
     return (

@@ -1,6 +1,6 @@
 """Attacks: a statistic and a threshold, chosen on training runs, judged on fresh ones.
 
-The choice may be as greedy as it likes: error rates come from fresh runs, which had no part in it.
+The choice may be greedy: error rates come from fresh runs, which had no part in it.
 """
 
 from collections.abc import Callable
@@ -124,9 +124,9 @@ def _as_it_is(outcomes: np.ndarray) -> np.ndarray:
 def published_features(train: tuple[np.ndarray, np.ndarray], canary: np.ndarray) -> dict[str, Feature]:
     """Return statistics of published numbers, (runs, numbers) -> (runs,).
 
-    Each number; its distance from what is typical without the canary; the lowest bit that is set in it (noise made
-    of floats betrays its input there); how near the numbers come to the canary's; the projection on the difference
-    of means; and the difference of distances from both medians, which is the likelihood ratio of Laplace noise.
+    They are: each number; its distance from its median without the canary; its lowest set bit, where noise made of
+    floats betrays its input; how near the numbers come to the canary's; the projection on the difference of means; and
+    the difference of the distances from both medians, which is the likelihood ratio of Laplace noise.
     """
     without, present = train
     typical = np.median(without, axis=0)
@@ -134,7 +134,7 @@ def published_features(train: tuple[np.ndarray, np.ndarray], canary: np.ndarray)
         spread = np.sqrt((without.var(axis=0) + present.var(axis=0)) / 2)
         apart = present.mean(axis=0) - without.mean(axis=0)
     weights = np.divide(apart, spread**2, out=np.sign(apart) * 1e6, where=spread > 0)
-    weights[np.abs(apart) < 3 * spread * np.sqrt(1 / len(without) + 1 / len(present))] = 0.0  # nothing but chance
+    weights[np.abs(apart) < 3 * spread * np.sqrt(1 / len(without) + 1 / len(present))] = 0.0  # only chance
     middles = typical, np.median(present, axis=0)
     width = np.abs(without - typical).mean(axis=0)
     narrow = np.divide(1.0, width, out=np.full(len(width), 1e6), where=width > 0) * (weights != 0)

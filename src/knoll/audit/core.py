@@ -183,7 +183,7 @@ class _Trained:
 
 
 def _divided(whole: float, first: int, count: int, part: float = WORST) -> list[float]:
-    """Divide a whole: a part to one, the rest to the others alike."""
+    """Divide a whole: `part` of it goes to one pair, and the others share the rest equally."""
     if count == 1:
         return [whole]
     parts = [whole * (1 - part) / (count - 1)] * count

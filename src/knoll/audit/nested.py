@@ -92,7 +92,7 @@ def repeatable(mechanism: Any) -> Any:
 
 
 def domain_of(bounds: Any, columns: int) -> Box | Ball:
-    """Return the domain in which to choose neighbours: given bounds, else [-1, 1] in so many columns."""
+    """Return the domain in which to choose neighbours: given bounds, else [-1, 1]^columns."""
     if bounds is None or isinstance(bounds, str):
         return Box((-1.0,) * columns, (1.0,) * columns)
     if isinstance(bounds, Box | Ball):

@@ -35,12 +35,12 @@ Shown = dict[str, Node]
 
 
 def shown_by(result: Any, canary: np.ndarray, *, closely: bool = True) -> Shown:
-    """Return everything that a run shows, by name: its state, and on a close look what it says when it is asked."""
+    """Return everything that a run shows, by name: its state and, on a close look, its texts and answers."""
     name = type(result).__name__ if hasattr(result, "fit") else "the result"
     shown = {name: tree(result)}
     if closely and hasattr(result, "fit"):
         sayings = _sayings(result, name) | _answers(result, name, canary) | _properties(result, name)
-        with _threads().limit(limits=1):  # sums in one order, and no waiting for threads over a dozen points
+        with _threads().limit(limits=1):  # one thread: sums always have the same order, and small sums do not wait
             shown |= {what: tree(_said(say)) for what, say in sayings.items()}
     return shown
 
@@ -51,7 +51,7 @@ def _threads() -> Any:
 
 
 def without_clock(result: Any) -> Any:
-    """Set the times that searches keep to zero. How long a fit takes is not covered by any guarantee here."""
+    """Set the times that searches record to zero. No guarantee here covers how long a fit takes."""
     for model in _estimators(result):
         if isinstance(model, BaseSearchCV):
             model.refit_time_ = 0.0

@@ -28,7 +28,7 @@ class OneByOne:
     def __call__(
         self, pair: Pair, size: int, *, present: bool, step: Callable[[int], None], trial: bool = False
     ) -> tuple[np.ndarray, list[Run]]:
-        """Make so many runs on one neighbour; return what they published, one row each, and what they showed."""
+        """Make `size` runs on one neighbour; return what they published, one row each, and what they showed."""
         found = []
         for _ in range(size):
             self._looked[pair.name, present] += not trial
@@ -48,7 +48,7 @@ class Batch:
     def __call__(
         self, pair: Pair, size: int, *, present: bool, step: Callable[[int], None]
     ) -> tuple[np.ndarray, list[Run]]:
-        """Return so many outcomes on one neighbour, one row each."""
+        """Return `size` outcomes on one neighbour, one row each."""
         rows = pair.present if present else pair.without
         outcomes = np.asarray(self._mechanism(rows, size), dtype=np.float64).reshape(size, -1)
         step(size)

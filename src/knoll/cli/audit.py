@@ -66,7 +66,7 @@ def _mechanism(name: str, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     if ":" not in name:
         return make_audited(name, **given), {}
     if "relation" in given:
-        raise PrivacyError(f"{name} has its own relation; set it there, not by --relation")
+        raise PrivacyError(f"{name} has a relation of its own; set it there, not by --relation")
     return _load(name), given
 
 

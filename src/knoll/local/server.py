@@ -176,7 +176,7 @@ def too_few(client: Client, valid: np.ndarray) -> bool:
 
 
 def public_guess(client: Client, k: int, floor: np.ndarray) -> Found:
-    """Return components spread over the bounds: all there is to say without a report."""
+    """Return components spread over the bounds: without a report, nothing more is known."""
     box = client.box
     d = box.n_columns
     along = (np.arange(k) + 0.5) / k

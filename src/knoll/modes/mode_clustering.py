@@ -39,10 +39,10 @@ from knoll.steps.means import CellMeans
 from knoll.steps.shapes import effective
 
 COUNT_SHARE = 0.02  # for the number of records, which sets the number of local means
-PER_LOCAL = 35.0  # records that one local mean needs, in units of noise x sqrt(dimensions): more means, noisier ones
+PER_LOCAL = 35.0  # records that one local mean needs, in units of noise x sqrt(dimensions): less gives more means
 MOST_LOCAL = 8  # most local means per cluster; the plan of the budget counts on it
 FAINT = 4.0  # clusters with fewer records (same units) spend more on good axes and less on steps
-FAINT_SHARES = KMeansShares(axes=0.3, steps=0.3)
+FAINT_SHARES = KMeansShares(axes=0.3, steps=0.3)  # the plan of such clusters
 LEAST_SHARES = KMeansShares(steps=0.3)  # the smaller share of both plans: what every fit can count on
 MESH = {1: 256, 2: 40, 3: 14}  # mesh points along each column, by number of columns: labels against memory
 BASIN, NEAREST = "basin", "nearest"

@@ -27,7 +27,7 @@ FULL = 1 / 8  # a group with at least this part of an average cluster's mass cou
 SURE = 3.0  # standard errors that are subtracted from a mass, so that noise is not taken for a group
 DRAWS, FEWEST = 10_000, 50  # points drawn in all, and at least for each component: accuracy of overlaps against time
 STOPS = 21  # places on the way from one component to another where the dip is measured
-PARTNERS = 12  # per component, so many pairs are searched for a valley: those that overlap most
+PARTNERS = 12  # pairs per component that are searched for a valley: those that overlap most
 _PAIRS = 256  # pairs in one batch: bounds memory
 
 

@@ -14,9 +14,9 @@ from knoll.morse.field import Field, log_sum
 
 POINTS, BENDS = 20, 5  # m and tau_2 of the paper
 BEADS, RELAXATIONS, BETWEEN = 14, 12, 8  # of a relaxed string: beads, rounds, places looked at between two beads
-FEWEST_BENT, FEWEST_RELAXED = 400, 60  # so many of the most promising lines, and more for each node: recall for time
+FEWEST_BENT, FEWEST_RELAXED = 400, 60  # most promising lines that are bent and relaxed; more nodes, more lines
 MANY = 60  # with more nodes each way is looked at more coarsely: there are many others
-ON_SLOPE = 0.5  # a mean so many standard deviations from its peak is a node of its own
+ON_SLOPE = 0.5  # standard deviations: a mean further from its peak than this is a node of its own
 _WORK = 2**19  # doubles in one batch: bounds memory
 
 

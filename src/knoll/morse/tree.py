@@ -53,7 +53,7 @@ class MergeTree:
     lighter: np.ndarray
 
     def cut(self, n_clusters: int, by: str = "prominence") -> np.ndarray:
-        """Return the cluster of each leaf when the tree is cut into so many, or as many as there are leaves.
+        """Return the cluster of each leaf when the tree is cut into `n_clusters`, at most the number of leaves.
 
         Parameters
         ----------

@@ -11,7 +11,7 @@ from matplotlib.patches import Ellipse
 from knoll.plots.style import FAINT, INK, STYLE, column_names, footer, headline, palette, plain, two_columns
 
 _PAPER = "#ffffff"
-_MOST_PROFILES, _MOST_COLUMNS = 24, 24
+_MOST_PROFILES, _MOST_COLUMNS = 24, 24  # clusters and columns of the right panel: more would not be legible
 
 
 def plot_clusters(model: Any, title: str | None = None) -> Figure:

@@ -10,8 +10,8 @@ from matplotlib.patches import Ellipse
 
 from knoll.plots.style import FAINT, INK, STYLE, column_names, footer, headline, palette, plain, two_columns
 
-_MOST_NAMED = 12
-_SIGMAS = (1.0, 2.0)
+_MOST_NAMED = 12  # components that are labelled: more labels would overlap
+_SIGMAS = (1.0, 2.0)  # standard deviations at which ellipses are drawn
 _MARKS = "Error bars: two standard errors. Numbers after ±: one."
 
 

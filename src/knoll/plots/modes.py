@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from knoll.plots.style import FAINT, INK, STYLE, column_names, footer, headline, palette
 
-FEWEST_BARS = 5  # room for at least so many bars, so that a single one is not a block
+FEWEST_BARS = 5  # the panel has room for at least this many bars, so that a single one is not a block
 
 
 def plot_modes(model: Any, title: str | None = None) -> Figure:

@@ -29,7 +29,7 @@ MOST_CELLS = 2**17  # most cells: bounds memory and time
 PASSES = 3  # the first without a prior, each other with the powers that the pass before found
 ROUNDS = 150  # accelerated projected gradient steps per pass: more come nearer to the optimum and take longer
 LEFT = 0.5  # part of the noise's variance that is still in the totals of the fitted measure
-RANDOM = 2.0  # least power of a cosine or a total: so many times that of n records at random places
+RANDOM = 2.0  # least power of a cosine or a total, as a multiple of that of n records at random places
 
 
 def restored(series: GridSeries, low: np.ndarray, high: np.ndarray, finest: np.ndarray) -> GridSeries:

@@ -310,8 +310,8 @@ MUTANTS = [
     Mutant(
         "a mixture asks no more steps than its table says",
         "mixture/central.py",
-        "\nSTEPS = 4 ",
-        "\nSTEPS = 5 ",
+        "\nSTEPS = 4\n",
+        "\nSTEPS = 5\n",
         RELEASES,
         "follow_the_table and GaussianMixture and not EM",
     ),

@@ -29,8 +29,8 @@ from knoll.releases.grammar import (
     ONCE,
     PURE,
     As,
-    Ask,
     Case,
+    DeclaredRelease,
     Fit,
     Number,
     When,
@@ -41,7 +41,7 @@ from knoll.releases.grammar import (
     times,
 )
 
-BOUNDS = Ask(ColumnHistograms, times(2), option("bounds", "private"))
+BOUNDS = DeclaredRelease(ColumnHistograms, times(2), option("bounds", "private"))
 """What comes before all else if bounds are bought."""
 
 PAPER = option("preset", "paper")
@@ -62,12 +62,12 @@ def levels(finer: int = 1) -> Number:
     return Number(f"2 to 6 + log2({'k' if finer == 1 else f'{finer}k'}) x", lambda fit: 2, most)
 
 
-def tree(finer: int = 1) -> tuple[Ask, ...]:
+def tree(finer: int = 1) -> tuple[DeclaredRelease, ...]:
     """The tree of `KMeans`, or a finer one."""
     return (
-        Ask(CellShapes, called="count, mean and variance of all records", what="of everything"),
-        Ask(ScatterMatrix, when=WIDE),
-        Ask(
+        DeclaredRelease(CellShapes, called="count, mean and variance of all records", what="of everything"),
+        DeclaredRelease(ScatterMatrix, when=WIDE),
+        DeclaredRelease(
             CellShapes,
             levels(finer),
             called="count, mean and variance of tree cells",
@@ -76,14 +76,14 @@ def tree(finer: int = 1) -> tuple[Ask, ...]:
     )
 
 
-STEPS = Ask(CellShapes, times(1, 10), called="count, mean and variance of clusters", what="of clusters")
-CELLS = Ask(CellShapes, times(3), called="count, mean and variance of cells", what="of cells")
-HARD = Ask(ComponentMoments, called="hard component moments", what="(hard)")
+STEPS = DeclaredRelease(CellShapes, times(1, 10), called="count, mean and variance of clusters", what="of clusters")
+CELLS = DeclaredRelease(CellShapes, times(3), called="count, mean and variance of cells", what="of cells")
+HARD = DeclaredRelease(ComponentMoments, called="hard component moments", what="(hard)")
 
 
-def soft(number: Number) -> Ask:
+def soft(number: Number) -> DeclaredRelease:
     """Moments of components, records shared out by probability."""
-    return Ask(ComponentMoments, number, called="soft component moments", what="(soft)")
+    return DeclaredRelease(ComponentMoments, number, called="soft component moments", what="(soft)")
 
 
 def searched(fit: Fit) -> int:
@@ -102,12 +102,12 @@ PROJECTED = When("columns are projected: more than 16, or than `projection`", la
 ASCENT = Number("`n_steps` x", lambda fit: fit["n_steps"] or 2, lambda fit: fit["n_steps"] or 40)
 NO_STEPS = "`n_steps=None` takes 2 to 40, the log of the released count"
 KERNEL = (
-    Ask(ColumnHistograms, when=option("bandwidth", "private")),
-    Ask(FourierGrid, when=columns(1, 3) & NOT_PURE),
-    Ask(LatticeCounts, when=columns(1, 3) & PURE),
-    Ask(FourierFeatures, when=columns(4)),
+    DeclaredRelease(ColumnHistograms, when=option("bandwidth", "private")),
+    DeclaredRelease(FourierGrid, when=columns(1, 3) & NOT_PURE),
+    DeclaredRelease(LatticeCounts, when=columns(1, 3) & PURE),
+    DeclaredRelease(FourierFeatures, when=columns(4)),
 )
-BOUGHT = Ask(ColumnHistograms, when=option("bandwidth", "ladder", "private"))
+BOUGHT = DeclaredRelease(ColumnHistograms, when=option("bandwidth", "ladder", "private"))
 EACH_STEP = option("release", "each-step")
 
 
@@ -143,47 +143,47 @@ COMPONENTS = "k is `n_components`, or 16 if None"
 
 RELEASES: dict[str, tuple[Case, ...]] = {
     "KMeans": (Case((*tree(), STEPS), note="k is `n_clusters`, or 16 if None"),),
-    "Lloyd": (Case((Ask(CellMoments, parameter("n_steps", paper=5)),)),),
-    "FastLloyd": (Case((Ask(CellDisplacements, parameter("n_steps", paper=6)),)),),
+    "Lloyd": (Case((DeclaredRelease(CellMoments, parameter("n_steps", paper=5)),)),),
+    "FastLloyd": (Case((DeclaredRelease(CellDisplacements, parameter("n_steps", paper=6)),)),),
     "PEMeans": (
-        Case((tree()[0], Ask(NearestVotes, times(1, 8)), STEPS), DEFAULT),
-        Case((Ask(Count), Ask(NearestVotes, EVOLUTION), Ask(CellMoments, when=PROJECTED)), PAPER, T),
+        Case((tree()[0], DeclaredRelease(NearestVotes, times(1, 8)), STEPS), DEFAULT),
+        Case((DeclaredRelease(Count), DeclaredRelease(NearestVotes, EVOLUTION), DeclaredRelease(CellMoments, when=PROJECTED)), PAPER, T),
     ),
-    "LSHTree": (Case((Ask(TreeCounts, parameter("max_depth", paper=20)), Ask(CellMoments))),),
-    "Cubes": (Case((Ask(TreeCounts, parameter("max_depth", paper=24)), Ask(CellMoments))),),
+    "LSHTree": (Case((DeclaredRelease(TreeCounts, parameter("max_depth", paper=20)), DeclaredRelease(CellMoments))),),
+    "Cubes": (Case((DeclaredRelease(TreeCounts, parameter("max_depth", paper=24)), DeclaredRelease(CellMoments))),),
     "MorseClustering": (
-        Case((Ask(Count), Ask(GridHistogram)), NO_BASE & columns(1, 2)),
+        Case((DeclaredRelease(Count), DeclaredRelease(GridHistogram)), NO_BASE & columns(1, 2)),
         Case((As("as `KMeans`", as_base), *DENSITY), NO_BASE & columns(3), SUBCLUSTERS),
         Case((As("as the base", as_base), *DENSITY), CLUSTERER_BASE, SUBCLUSTERS),
         Case((As("as the base", as_base),), MIXTURE_BASE, SUBCLUSTERS),
     ),
     "GaussianMixture": (
         Case(
-            (tree()[0], Ask(ColumnHistograms)),
+            (tree()[0], DeclaredRelease(ColumnHistograms)),
             DEFAULT & columns(1, 1),
             "The noise is Laplace where that is narrower: the fit is then pure, whatever `delta`",
         ),
         Case((*tree(finer=3), soft(times(4))), DEFAULT & columns(2), COMPONENTS),
-        Case((Ask(CellMoments, times(2)), CELLS, HARD), PAPER),
+        Case((DeclaredRelease(CellMoments, times(2)), CELLS, HARD), PAPER),
     ),
     "EMGaussianMixture": (
         Case((*tree(finer=3), soft(parameter("n_steps"))), option("start", "tree"), "k is `n_components`"),
         Case((soft(parameter("n_steps")),), option("start", "packed")),
     ),
     "HardEMGaussianMixture": (
-        Case((*tree(finer=3), Ask(ComponentMoments, parameter("n_steps"), ALWAYS, HARD.called, HARD.what)),
+        Case((*tree(finer=3), DeclaredRelease(ComponentMoments, parameter("n_steps"), ALWAYS, HARD.called, HARD.what)),
              option("start", "tree"), "k is `n_components`"),
-        Case((Ask(ComponentMoments, parameter("n_steps"), ALWAYS, HARD.called, HARD.what),), option("start", "packed")),
+        Case((DeclaredRelease(ComponentMoments, parameter("n_steps"), ALWAYS, HARD.called, HARD.what),), option("start", "packed")),
     ),
     "KernelDensity": (Case(KERNEL),),
     "ModeSeeking": (
         Case((As("as `KernelDensity`", lambda fit: ("KernelDensity", fit)),), option("release", "once")),
-        Case((Ask(Count), BOUGHT, Ask(KernelSteps, ASCENT)), EACH_STEP & option("mini_batches", False), NO_STEPS),
+        Case((DeclaredRelease(Count), BOUGHT, DeclaredRelease(KernelSteps, ASCENT)), EACH_STEP & option("mini_batches", False), NO_STEPS),
         Case(
             (
-                Ask(Count),
+                DeclaredRelease(Count),
                 BOUGHT,
-                Ask(
+                DeclaredRelease(
                     KernelSteps,
                     ONCE,
                     called=f"{KernelSteps.name}, each of # disjoint parts of the records once",
@@ -196,7 +196,7 @@ RELEASES: dict[str, tuple[Case, ...]] = {
     ),
     "ModeClustering": (
         Case((As("as `KernelDensity`", lambda fit: ("KernelDensity", fit)),), columns(1, 3)),
-        Case((Ask(Count, when=given("n_clusters")), As("as `KMeans`", as_kmeans)), columns(4),
+        Case((DeclaredRelease(Count, when=given("n_clusters")), As("as `KMeans`", as_kmeans)), columns(4),
              "k is 8 times `n_clusters` at most, or 16 if None"),
     ),
     "ModalRegression": (
@@ -219,20 +219,20 @@ def assumed_public(estimator: str, fit: Fit) -> tuple[str, ...]:
     return ("column names", *bounds, "the parameters", *case_of(estimator, fit).public, *number)
 
 
-def asked(estimator: str, fit: Fit) -> list[tuple[Ask | As, Ask, Fit]]:
+def asked(estimator: str, fit: Fit) -> list[tuple[DeclaredRelease | As, DeclaredRelease, Fit]]:
     """Return, in order, the steps that a fit may take: the step of its own case, what that asks, and of which facts."""
-    found: list[tuple[Ask | As, Ask, Fit]] = []
+    found: list[tuple[DeclaredRelease | As, DeclaredRelease, Fit]] = []
     for step in case_of(estimator, fit).steps:
         if not step.when.holds(fit):
             continue
-        if isinstance(step, Ask):
+        if isinstance(step, DeclaredRelease):
             found.append((step, step, fit))
         else:
             found += [(step, ask, facts) for _, ask, facts in asked(*step.inside(fit))]
     return found
 
 
-def counted(estimator: str, fit: Fit, names: list[str]) -> list[tuple[Ask | As, int, int, int]] | None:
+def counted(estimator: str, fit: Fit, names: list[str]) -> list[tuple[DeclaredRelease | As, int, int, int]] | None:
     """Compare the names of a fit's releases with the table.
 
     Returns
@@ -240,7 +240,9 @@ def counted(estimator: str, fit: Fit, names: list[str]) -> list[tuple[Ask | As, 
     found : list of (step, times, least, most), or None
         How often each step that is due was asked, and could be. None if the names do not follow the table.
     """
-    due: list[tuple[Ask | As, Ask, Fit]] = [(BOUNDS, BOUNDS, fit)] if BOUNDS.when.holds(fit) else []
+    due: list[tuple[DeclaredRelease | As, DeclaredRelease, Fit]] = (
+        [(BOUNDS, BOUNDS, fit)] if BOUNDS.when.holds(fit) else []
+    )
     due += asked(estimator, fit)
     ranges = [(ask.number.least(facts), ask.number.most(facts)) for _, ask, facts in due]
     parts = [

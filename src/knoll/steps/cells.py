@@ -17,10 +17,10 @@ from knoll.numeric.mixture import Mixture
 from knoll.privacy import Ask, Grant
 from knoll.queries import Ball, Box, Frame, Nearest
 from knoll.steps.moments import Belief, Form, ask, learn, moments_ask, restricted, walk
-from knoll.steps.shapes import Asking, ellipsoid
+from knoll.steps.shapes import ShapeRequest, ellipsoid
 
 # Equal weights of count and squares: both the size and the width of a cell are needed.
-SHAPES = Asking("count, mean and variance of cells", count=0.5, squares=0.5, bias=0.0)
+SHAPES = ShapeRequest("count, mean and variance of cells", count=0.5, squares=0.5, bias=0.0)
 # docs/benchmarks.md varies none of these constants by itself; its section "Morse clustering" measures them together.
 SHAPES_SHARES = (0.1, 0.1, 0.15)  # one for each round; more makes better clips, less leaves more for the moments
 TRUST = 1.0  # prior standard deviation of a cell's variance, over that variance: 1 is a weak prior

@@ -11,11 +11,11 @@ from knoll.numeric.ward import Joins, ward
 from knoll.privacy import Ask, Grant
 from knoll.queries import Frame, Nearest
 from knoll.steps.means import CellMeans
-from knoll.steps.shapes import Asking, Shapes, effective, ellipsoid
+from knoll.steps.shapes import ShapeRequest, Shapes, effective, ellipsoid
 from knoll.steps.tree import HALF_MEAN, HALF_VARIANCE, Leaves
 
 # Small weights of count and squares mean more noise there and less in the displacements, which move the centres.
-STEP = Asking("count, mean and variance of clusters", count=0.5, squares=0.3, bias=1e-3)
+STEP = ShapeRequest("count, mean and variance of clusters", count=0.5, squares=0.3, bias=1e-3)
 # "settled": by the datasets of docs/benchmarks.md, "K-means utility". It says nothing of the others' values.
 STEP_GROWTH = 1.2  # each step gets this many times the budget of the one before: the last one decides the error
 POINTS = 8000  # drawn from the leaves: more take longer

@@ -78,7 +78,7 @@ def _probe(frame: Frame, count: float, squares: float) -> CellShapes:
 
 
 @dataclass(frozen=True)
-class Asking:
+class ShapeRequest:
     """How `CellShapes` is asked: name, weights of count and squares (displacements have 1), tolerated bias."""
 
     name: str

@@ -13,11 +13,11 @@ import numpy as np
 
 from knoll.privacy import Ask, Grant
 from knoll.queries import Frame, SplitTree
-from knoll.steps.shapes import Asking, Shapes, ellipsoid
+from knoll.steps.shapes import ShapeRequest, Shapes, ellipsoid
 
 # Counts weigh as much as displacements here, since they decide what is split. `bias`: see `ellipsoid`.
-ROOT = Asking("count, mean and variance of all records", count=1.0, squares=0.7, bias=0.0)
-TREE = Asking("count, mean and variance of tree cells", count=1.0, squares=0.5, bias=1e-2)
+ROOT = ShapeRequest("count, mean and variance of all records", count=1.0, squares=0.7, bias=0.0)
+TREE = ShapeRequest("count, mean and variance of tree cells", count=1.0, squares=0.5, bias=1e-2)
 # docs/benchmarks.md, "K-means utility", measures these together; it varies none of them singly.
 LEVEL_GROWTH = 1.3  # each level gets this many times the budget of the one before: later cells are smaller
 MORE_LEVELS = 5  # at most this many levels more than log2(k): more are finer, but each gets less budget
@@ -114,9 +114,9 @@ def first_cells(tree: SplitTree, frame: Frame, root: Leaves) -> Leaves:
     """Return a core and its tails. The tails are cut off one after the other."""
     mean, sd, lower, upper = root.mean[0], np.sqrt(root.variance[0]), root.lower[0], root.upper[0]
     core, tails = root, []
-    for side, context in ((-1, mean - lower), (1, upper - mean)):
-        start = np.maximum(context / 2, TAIL * sd)
-        for j in np.flatnonzero(start < 0.8 * context):
+    for side, space in ((-1, mean - lower), (1, upper - mean)):
+        start = np.maximum(space / 2, TAIL * sd)
+        for j in np.flatnonzero(start < 0.8 * space):
             cut = mean[j] + side * start[j]
             children = tree.split(int(core.nodes[0]), int(j), float(cut / frame.steps[j]))
             inner, outer = ("upper", "lower") if side > 0 else ("lower", "upper")

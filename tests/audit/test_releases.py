@@ -14,7 +14,7 @@ import knoll.queries
 from knoll.estimator import PrivateFit
 from knoll.queries import Query
 from knoll.releases import BOUNDS, RELEASES, Fit, assumed_public, case_of, counted
-from knoll.releases.grammar import DeclaredRelease
+from knoll.releases.grammar import Release
 
 # k-means on released points may find fewer of them than clusters
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -146,7 +146,7 @@ class Tally:
         for i, step in enumerate(case.steps):
             asked = [(number, least, most) for one, number, least, most in found if one is step]
             self.counts.setdefault((case, i), []).append(sum(number for number, *_ in asked))
-            if isinstance(step, DeclaredRelease) and asked:
+            if isinstance(step, Release) and asked:
                 (number, least, most) = asked[0]
                 low, high = self.ends.get((case, i), (False, False))
                 self.ends[case, i] = (low or number == least, high or number == most)
@@ -205,11 +205,7 @@ def test_every_estimator_and_every_query_is_in_the_table():
     ]
     assert sorted(behind_the_door) == sorted(ESTIMATORS)
     asked = {
-        step.query
-        for cases in RELEASES.values()
-        for case in cases
-        for step in case.steps
-        if isinstance(step, DeclaredRelease)
+        step.query for cases in RELEASES.values() for case in cases for step in case.steps if isinstance(step, Release)
     }
     public = {kind for name in knoll.queries.__all__ if isinstance(kind := getattr(knoll.queries, name), type)}
     proven = {kind for kind in public if issubclass(kind, Query)} - {Query}

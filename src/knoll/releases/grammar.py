@@ -124,7 +124,7 @@ ONCE = times(1)
 
 
 @dataclass(frozen=True)
-class DeclaredRelease:
+class Release:
     """A query that a fit releases.
 
     Attributes
@@ -175,7 +175,7 @@ class Case:
 
     Attributes
     ----------
-    steps : tuple of DeclaredRelease and As
+    steps : tuple of Release and As
         What is asked.
     when : When
         The condition. Of an estimator's cases, exactly one holds for a fit.
@@ -185,7 +185,7 @@ class Case:
         What is assumed public besides what always is.
     """
 
-    steps: tuple[DeclaredRelease | As, ...]
+    steps: tuple[Release | As, ...]
     when: When = ALWAYS
     note: str = ""
     public: tuple[str, ...] = field(default=())

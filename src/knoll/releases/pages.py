@@ -3,7 +3,7 @@
 import re
 import textwrap
 
-from knoll.releases.grammar import As, Case, DeclaredRelease
+from knoll.releases.grammar import As, Case, Release
 from knoll.releases.table import BOUNDS, RELEASES
 
 COMMON = (
@@ -37,7 +37,7 @@ def names_table() -> str:
     return "\n".join(["| query | called in `privacy_` and in the ledger |", "|---|---|", *rows])
 
 
-def _asks(case: Case) -> list[DeclaredRelease]:
+def _asks(case: Case) -> list[Release]:
     return [step for step in case.steps if not isinstance(step, As)]
 
 

@@ -30,9 +30,9 @@ from knoll.releases.grammar import (
     PURE,
     As,
     Case,
-    DeclaredRelease,
     Fit,
     Number,
+    Release,
     When,
     columns,
     given,
@@ -41,7 +41,7 @@ from knoll.releases.grammar import (
     times,
 )
 
-BOUNDS = DeclaredRelease(ColumnHistograms, times(2), option("bounds", "private"))
+BOUNDS = Release(ColumnHistograms, times(2), option("bounds", "private"))
 """What comes before all else if bounds are bought."""
 
 PAPER = option("preset", "paper")
@@ -62,12 +62,12 @@ def levels(finer: int = 1) -> Number:
     return Number(f"2 to 6 + log2({'k' if finer == 1 else f'{finer}k'}) x", lambda fit: 2, most)
 
 
-def tree(finer: int = 1) -> tuple[DeclaredRelease, ...]:
+def tree(finer: int = 1) -> tuple[Release, ...]:
     """The tree of `KMeans`, or a finer one."""
     return (
-        DeclaredRelease(CellShapes, called="count, mean and variance of all records", what="of everything"),
-        DeclaredRelease(ScatterMatrix, when=WIDE),
-        DeclaredRelease(
+        Release(CellShapes, called="count, mean and variance of all records", what="of everything"),
+        Release(ScatterMatrix, when=WIDE),
+        Release(
             CellShapes,
             levels(finer),
             called="count, mean and variance of tree cells",
@@ -76,14 +76,14 @@ def tree(finer: int = 1) -> tuple[DeclaredRelease, ...]:
     )
 
 
-STEPS = DeclaredRelease(CellShapes, times(1, 10), called="count, mean and variance of clusters", what="of clusters")
-CELLS = DeclaredRelease(CellShapes, times(3), called="count, mean and variance of cells", what="of cells")
-HARD = DeclaredRelease(ComponentMoments, called="hard component moments", what="(hard)")
+STEPS = Release(CellShapes, times(1, 10), called="count, mean and variance of clusters", what="of clusters")
+CELLS = Release(CellShapes, times(3), called="count, mean and variance of cells", what="of cells")
+HARD = Release(ComponentMoments, called="hard component moments", what="(hard)")
 
 
-def soft(number: Number) -> DeclaredRelease:
+def soft(number: Number) -> Release:
     """Moments of components, records shared out by probability."""
-    return DeclaredRelease(ComponentMoments, number, called="soft component moments", what="(soft)")
+    return Release(ComponentMoments, number, called="soft component moments", what="(soft)")
 
 
 def searched(fit: Fit) -> int:
@@ -102,12 +102,12 @@ PROJECTED = When("columns are projected: more than 16, or than `projection`", la
 ASCENT = Number("`n_steps` x", lambda fit: fit["n_steps"] or 2, lambda fit: fit["n_steps"] or 40)
 NO_STEPS = "`n_steps=None` takes 2 to 40, the log of the released count"
 KERNEL = (
-    DeclaredRelease(ColumnHistograms, when=option("bandwidth", "private")),
-    DeclaredRelease(FourierGrid, when=columns(1, 3) & NOT_PURE),
-    DeclaredRelease(LatticeCounts, when=columns(1, 3) & PURE),
-    DeclaredRelease(FourierFeatures, when=columns(4)),
+    Release(ColumnHistograms, when=option("bandwidth", "private")),
+    Release(FourierGrid, when=columns(1, 3) & NOT_PURE),
+    Release(LatticeCounts, when=columns(1, 3) & PURE),
+    Release(FourierFeatures, when=columns(4)),
 )
-BOUGHT = DeclaredRelease(ColumnHistograms, when=option("bandwidth", "ladder", "private"))
+BOUGHT = Release(ColumnHistograms, when=option("bandwidth", "ladder", "private"))
 EACH_STEP = option("release", "each-step")
 
 
@@ -143,47 +143,49 @@ COMPONENTS = "k is `n_components`, or 16 if None"
 
 RELEASES: dict[str, tuple[Case, ...]] = {
     "KMeans": (Case((*tree(), STEPS), note="k is `n_clusters`, or 16 if None"),),
-    "Lloyd": (Case((DeclaredRelease(CellMoments, parameter("n_steps", paper=5)),)),),
-    "FastLloyd": (Case((DeclaredRelease(CellDisplacements, parameter("n_steps", paper=6)),)),),
+    "Lloyd": (Case((Release(CellMoments, parameter("n_steps", paper=5)),)),),
+    "FastLloyd": (Case((Release(CellDisplacements, parameter("n_steps", paper=6)),)),),
     "PEMeans": (
-        Case((tree()[0], DeclaredRelease(NearestVotes, times(1, 8)), STEPS), DEFAULT),
-        Case((DeclaredRelease(Count), DeclaredRelease(NearestVotes, EVOLUTION), DeclaredRelease(CellMoments, when=PROJECTED)), PAPER, T),
+        Case((tree()[0], Release(NearestVotes, times(1, 8)), STEPS), DEFAULT),
+        Case((Release(Count), Release(NearestVotes, EVOLUTION), Release(CellMoments, when=PROJECTED)), PAPER, T),
     ),
-    "LSHTree": (Case((DeclaredRelease(TreeCounts, parameter("max_depth", paper=20)), DeclaredRelease(CellMoments))),),
-    "Cubes": (Case((DeclaredRelease(TreeCounts, parameter("max_depth", paper=24)), DeclaredRelease(CellMoments))),),
+    "LSHTree": (Case((Release(TreeCounts, parameter("max_depth", paper=20)), Release(CellMoments))),),
+    "Cubes": (Case((Release(TreeCounts, parameter("max_depth", paper=24)), Release(CellMoments))),),
     "MorseClustering": (
-        Case((DeclaredRelease(Count), DeclaredRelease(GridHistogram)), NO_BASE & columns(1, 2)),
+        Case((Release(Count), Release(GridHistogram)), NO_BASE & columns(1, 2)),
         Case((As("as `KMeans`", as_base), *DENSITY), NO_BASE & columns(3), SUBCLUSTERS),
         Case((As("as the base", as_base), *DENSITY), CLUSTERER_BASE, SUBCLUSTERS),
         Case((As("as the base", as_base),), MIXTURE_BASE, SUBCLUSTERS),
     ),
     "GaussianMixture": (
         Case(
-            (tree()[0], DeclaredRelease(ColumnHistograms)),
+            (tree()[0], Release(ColumnHistograms)),
             DEFAULT & columns(1, 1),
             "The noise is Laplace where that is narrower: the fit is then pure, whatever `delta`",
         ),
         Case((*tree(finer=3), soft(times(4))), DEFAULT & columns(2), COMPONENTS),
-        Case((DeclaredRelease(CellMoments, times(2)), CELLS, HARD), PAPER),
+        Case((Release(CellMoments, times(2)), CELLS, HARD), PAPER),
     ),
     "EMGaussianMixture": (
         Case((*tree(finer=3), soft(parameter("n_steps"))), option("start", "tree"), "k is `n_components`"),
         Case((soft(parameter("n_steps")),), option("start", "packed")),
     ),
     "HardEMGaussianMixture": (
-        Case((*tree(finer=3), DeclaredRelease(ComponentMoments, parameter("n_steps"), ALWAYS, HARD.called, HARD.what)),
+        Case((*tree(finer=3), Release(ComponentMoments, parameter("n_steps"), ALWAYS, HARD.called, HARD.what)),
              option("start", "tree"), "k is `n_components`"),
-        Case((DeclaredRelease(ComponentMoments, parameter("n_steps"), ALWAYS, HARD.called, HARD.what),), option("start", "packed")),
+        Case((Release(ComponentMoments, parameter("n_steps"), ALWAYS, HARD.called, HARD.what),),
+             option("start", "packed")),
     ),
     "KernelDensity": (Case(KERNEL),),
     "ModeSeeking": (
         Case((As("as `KernelDensity`", lambda fit: ("KernelDensity", fit)),), option("release", "once")),
-        Case((DeclaredRelease(Count), BOUGHT, DeclaredRelease(KernelSteps, ASCENT)), EACH_STEP & option("mini_batches", False), NO_STEPS),
+        Case((Release(Count), BOUGHT, Release(KernelSteps, ASCENT)),
+             EACH_STEP & option("mini_batches", False), NO_STEPS),
         Case(
             (
-                DeclaredRelease(Count),
+                Release(Count),
                 BOUGHT,
-                DeclaredRelease(
+                Release(
                     KernelSteps,
                     ONCE,
                     called=f"{KernelSteps.name}, each of # disjoint parts of the records once",
@@ -196,7 +198,7 @@ RELEASES: dict[str, tuple[Case, ...]] = {
     ),
     "ModeClustering": (
         Case((As("as `KernelDensity`", lambda fit: ("KernelDensity", fit)),), columns(1, 3)),
-        Case((DeclaredRelease(Count, when=given("n_clusters")), As("as `KMeans`", as_kmeans)), columns(4),
+        Case((Release(Count, when=given("n_clusters")), As("as `KMeans`", as_kmeans)), columns(4),
              "k is 8 times `n_clusters` at most, or 16 if None"),
     ),
     "ModalRegression": (
@@ -219,20 +221,20 @@ def assumed_public(estimator: str, fit: Fit) -> tuple[str, ...]:
     return ("column names", *bounds, "the parameters", *case_of(estimator, fit).public, *number)
 
 
-def asked(estimator: str, fit: Fit) -> list[tuple[DeclaredRelease | As, DeclaredRelease, Fit]]:
+def asked(estimator: str, fit: Fit) -> list[tuple[Release | As, Release, Fit]]:
     """Return, in order, the steps that a fit may take: the step of its own case, what that asks, and of which facts."""
-    found: list[tuple[DeclaredRelease | As, DeclaredRelease, Fit]] = []
+    found: list[tuple[Release | As, Release, Fit]] = []
     for step in case_of(estimator, fit).steps:
         if not step.when.holds(fit):
             continue
-        if isinstance(step, DeclaredRelease):
+        if isinstance(step, Release):
             found.append((step, step, fit))
         else:
             found += [(step, ask, facts) for _, ask, facts in asked(*step.inside(fit))]
     return found
 
 
-def counted(estimator: str, fit: Fit, names: list[str]) -> list[tuple[DeclaredRelease | As, int, int, int]] | None:
+def counted(estimator: str, fit: Fit, names: list[str]) -> list[tuple[Release | As, int, int, int]] | None:
     """Compare the names of a fit's releases with the table.
 
     Returns
@@ -240,9 +242,7 @@ def counted(estimator: str, fit: Fit, names: list[str]) -> list[tuple[DeclaredRe
     found : list of (step, times, least, most), or None
         How often each step that is due was asked, and could be. None if the names do not follow the table.
     """
-    due: list[tuple[DeclaredRelease | As, DeclaredRelease, Fit]] = (
-        [(BOUNDS, BOUNDS, fit)] if BOUNDS.when.holds(fit) else []
-    )
+    due: list[tuple[Release | As, Release, Fit]] = [(BOUNDS, BOUNDS, fit)] if BOUNDS.when.holds(fit) else []
     due += asked(estimator, fit)
     ranges = [(ask.number.least(facts), ask.number.most(facts)) for _, ask, facts in due]
     parts = [

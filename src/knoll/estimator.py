@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 
 from knoll import progress
 from knoll.bounds import PRIVATE, SHARE, bounds_asks, buy_bounds
+from knoll.parameters import check_rules
 from knoll.privacy import (
     Ask,
     Budget,
@@ -126,8 +127,8 @@ class PrivateFit:
         return self
 
     def _check_parameters(self) -> None:
-        """Refuse bad parameters of the method's own, before any data is looked at."""
-        raise NotImplementedError
+        """Refuse bad parameters before any data is looked at: each by its rule, then what must fit together."""
+        check_rules(self)
 
     def _asks(self, n_columns: int) -> Sequence[Ask]:
         """Return what a fit releases at most, from public facts alone: its cost is planned before it begins.

@@ -41,7 +41,7 @@ def size_of(estimator):
 def numbers(estimator):
     """The number of groups given, and chosen where it can be."""
     name = size_of(estimator)
-    may_choose = name == "n_modes" or (name and getattr(knoll, estimator)._may_choose)
+    may_choose = name == "n_modes" or (name and getattr(getattr(knoll, estimator)._rules.get(name), "none", False))
     return [{}] if name is None else [{name: 2}, {name: None}] if may_choose else [{name: 2}]
 
 

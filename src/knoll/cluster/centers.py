@@ -10,7 +10,7 @@ from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
 from knoll.estimator import FitContext, PrivateFit, open_curator
-from knoll.parameters import MOST_CLUSTERS, check_count, check_shape
+from knoll.parameters import MOST_CLUSTERS, Rule, Whole, check_shape
 from knoll.privacy import Ask
 from knoll.rows import check_rows, label_rows, same_columns
 from knoll.steps.cells import moments_asks, moments_of_cells
@@ -43,20 +43,16 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     cluster_centers_: np.ndarray
     scales_: np.ndarray
-    _may_choose = False  # whether n_clusters=None is allowed
+    _rules: ClassVar[dict[str, Rule]] = {"n_clusters": Whole(MOST_CLUSTERS)}
     _ATTRIBUTES = CENTERS
     _published: ClassVar = {
         "cluster_centers_": "kd", "centers_stderr_": "kd", "cluster_sizes_": "k", "cluster_sizes_stderr_": "k",
         "scales_": "d",
     }  # fmt: skip
 
-    def _check_parameters(self) -> None:
-        self._n_clusters()
-
     def _n_clusters(self) -> int | None:
         """Return the number of clusters, or None to choose it."""
-        choosing = self.n_clusters is None and self._may_choose
-        return None if choosing else check_count("n_clusters", self.n_clusters, MOST_CLUSTERS)
+        return None if self.n_clusters is None else int(self.n_clusters)
 
     def _asks(self, n_columns: int) -> Sequence[Ask]:
         return self._asks_for(n_columns, self._n_clusters())

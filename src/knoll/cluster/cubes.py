@@ -10,13 +10,14 @@ the cells; the paper's private swaps spend more budget. Count and sum of the ave
 """
 
 from dataclasses import KW_ONLY
+from typing import ClassVar
 
 import numpy as np
 
 from knoll.cluster.centers import Clusters, PrivateCenters
 from knoll.estimator import FitContext, declared
 from knoll.numeric.weighted import weighted_kmeans
-from knoll.parameters import check_count, check_preset
+from knoll.parameters import PRESET, Whole
 from knoll.privacy import Ask
 from knoll.queries import Box, CellMoments, Nearest, Projected, SplitTree, random_projection
 from knoll.queries.query import UNIT
@@ -74,12 +75,7 @@ class Cubes(PrivateCenters):
     max_depth: int = 24
     preset: str = "default"
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_preset(self.preset)
-        check_count("max_depth", self.max_depth, 200)
-        if self.projection is not None:
-            check_count("projection", self.projection, 10_000)
+    _rules: ClassVar = {"preset": PRESET, "max_depth": Whole(200), "projection": Whole(10_000, none=True)}
 
     def _asks_for(self, n_columns: int, k: int) -> list[Ask]:
         depth = PAPER_DEPTH if self.preset == "paper" else self.max_depth

@@ -11,18 +11,21 @@ cell is empty. ``restart=True`` moves the centre of a cell that may be empty bes
 """
 
 from dataclasses import KW_ONLY
+from typing import ClassVar
 
 import numpy as np
 
 from knoll.cluster.centers import Clusters, PrivateCenters
 from knoll.estimator import FitContext, declared
 from knoll.numeric.packing import packed_starts
-from knoll.parameters import check_count, check_preset
-from knoll.privacy import Ask, PrivacyError
+from knoll.parameters import MOST_STEPS, PRESET, Number, Whole
+from knoll.privacy import Ask
 from knoll.queries import CellDisplacements, Nearest, longest_record
 from knoll.steps.means import CellMeans, cell_means, means_ask, restart_unseen
 
 PAPER_STEPS, PAPER_CLIP = 6, 0.8  # what `preset="paper"` uses
+
+CLIP = Number(1e-6, 100.0, "a positive fraction of the cells' radius; 0.8 is the default")
 
 
 @declared
@@ -75,14 +78,7 @@ class FastLloyd(PrivateCenters):
     restart: bool = False
     preset: str = "default"
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_preset(self.preset)
-        check_count("n_steps", self.n_steps, 1000)
-        if not 0.0 < self.clip <= 100.0:
-            raise PrivacyError(
-                f"clip={self.clip!r} must be a positive fraction of the cells' radius; 0.8 is the default"
-            )
+    _rules: ClassVar = {"preset": PRESET, "n_steps": Whole(MOST_STEPS), "clip": CLIP}
 
     def _asks_for(self, n_columns: int, k: int) -> list[Ask]:
         steps = PAPER_STEPS if self.preset == "paper" else self.n_steps

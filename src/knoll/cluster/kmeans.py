@@ -18,6 +18,7 @@ import numpy as np
 
 from knoll.cluster.centers import Clusters, PrivateCenters
 from knoll.estimator import FitContext, declared
+from knoll.parameters import MOST_CLUSTERS, Whole
 from knoll.privacy import Ask, Shares
 from knoll.steps import choose
 from knoll.steps.axes import rotated_tree_asks
@@ -84,7 +85,7 @@ class KMeans(PrivateCenters):
 
     n_clusters: int | None = 8
 
-    _may_choose = True
+    _rules: ClassVar = {"n_clusters": Whole(MOST_CLUSTERS, none=True)}
     _published: ClassVar = {**PrivateCenters._published, "n_clusters_confidence_": ""}
 
     def _asks_for(self, n_columns: int, k: int | None, shares: KMeansShares = SHARES) -> list[Ask]:

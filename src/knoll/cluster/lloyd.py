@@ -11,13 +11,14 @@ public parameter. ``restart=True`` moves the centre of a cell that may be empty 
 """
 
 from dataclasses import KW_ONLY
+from typing import ClassVar
 
 import numpy as np
 
 from knoll.cluster.centers import Clusters, PrivateCenters
 from knoll.estimator import FitContext, declared
 from knoll.numeric.packing import packed_starts
-from knoll.parameters import check_count, check_preset
+from knoll.parameters import MOST_STEPS, PRESET, Whole
 from knoll.privacy import Ask
 from knoll.queries import CellMoments, Nearest
 from knoll.steps.means import CellMeans, cell_means, means_ask, restart_unseen
@@ -75,10 +76,7 @@ class Lloyd(PrivateCenters):
     restart: bool = False
     preset: str = "default"
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_preset(self.preset)
-        check_count("n_steps", self.n_steps, 1000)
+    _rules: ClassVar = {"preset": PRESET, "n_steps": Whole(MOST_STEPS)}
 
     def _asks_for(self, n_columns: int, k: int) -> list[Ask]:
         steps = PAPER_STEPS if self.preset == "paper" else self.n_steps

@@ -11,13 +11,14 @@ records.
 """
 
 from dataclasses import KW_ONLY
+from typing import ClassVar
 
 import numpy as np
 
 from knoll.cluster.centers import Clusters, PrivateCenters
 from knoll.estimator import FitContext, declared
 from knoll.numeric.weighted import weighted_kmeans
-from knoll.parameters import check_count, check_preset
+from knoll.parameters import PRESET, Whole
 from knoll.privacy import Ask
 from knoll.queries import CellMoments, SplitTree, random_hyperplanes
 from knoll.steps.count_tree import grow_ask, grow_by_counts
@@ -71,10 +72,7 @@ class LSHTree(PrivateCenters):
     max_depth: int = 20
     preset: str = "default"
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_preset(self.preset)
-        check_count("max_depth", self.max_depth, 64)
+    _rules: ClassVar = {"preset": PRESET, "max_depth": Whole(64)}
 
     def _asks_for(self, n_columns: int, k: int) -> list[Ask]:
         depth = PAPER_DEPTH if self.preset == "paper" else self.max_depth

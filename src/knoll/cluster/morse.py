@@ -23,7 +23,7 @@ from knoll.morse import Landscape, agreement, choose_cut, clusters_of, confidenc
 from knoll.morse.field import Field
 from knoll.morse.flow import basins
 from knoll.numeric.mixture import Mixture
-from knoll.parameters import MOST_CLUSTERS, check_count
+from knoll.parameters import MOST_CLUSTERS, OneOf, Whole
 from knoll.privacy import Ask, PrivacyError
 from knoll.rows import check_rows
 from knoll.steps.cells import density_asks, density_from_cells
@@ -117,7 +117,10 @@ class MorseClustering(PrivateCenters):
     cut: str = "overlap"
     assign: str = "component"
 
-    _may_choose = True
+    _rules: ClassVar = {
+        "n_clusters": Whole(MOST_CLUSTERS, none=True), "n_subclusters": Whole(MOST_CLUSTERS, none=True),
+        "cut": OneOf(CUTS), "assign": OneOf(("component", "flow")),
+    }  # fmt: skip
     _published: ClassVar = {
         **PrivateCenters._published, "weights_": "c", "means_": "cd", "covariances_": "cdd", "component_clusters_": "c",
         "peaks_": "pd", "peak_clusters_": "p", "saddles_": "sd", "saddle_heights_": "s", "saddle_ends_": "st",
@@ -127,14 +130,9 @@ class MorseClustering(PrivateCenters):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.cut not in CUTS:
-            raise PrivacyError(f"cut={self.cut!r} is not one of {CUTS}")
-        if self.assign not in ("component", "flow"):
-            raise PrivacyError(f'assign={self.assign!r} is not one of "component", "flow"')
-        if self.n_subclusters is not None:
-            sub = check_count("n_subclusters", self.n_subclusters, MOST_CLUSTERS)
-            if self.n_clusters is not None and sub < self.n_clusters:
-                raise PrivacyError(f"n_subclusters={sub} is below n_clusters={self.n_clusters}")
+        sub, k = self.n_subclusters, self.n_clusters
+        if sub is not None and k is not None and sub < k:
+            raise PrivacyError(f"n_subclusters={sub} is below n_clusters={k}")
         if self.base is not None:
             if isinstance(self.base, MorseClustering) or not isinstance(self.base, PrivateCenters | PrivateMixture):
                 raise PrivacyError(f"base={self.base!r} is not a clusterer or mixture of knoll")

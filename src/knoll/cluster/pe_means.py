@@ -23,13 +23,14 @@ records. Every record then keeps its nearest centre, and the steps do the rest.
 """
 
 from dataclasses import KW_ONLY, dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from knoll.cluster.centers import Clusters, PrivateCenters
 from knoll.estimator import FitContext, declared
 from knoll.numeric.weighted import drawn_to, keep_top_mass, levy_flights, uniform_points, weighted_kmeans
-from knoll.parameters import check_count, check_preset
+from knoll.parameters import PRESET, Whole
 from knoll.privacy import Ask, Grant
 from knoll.queries import (
     Ball,
@@ -109,11 +110,7 @@ class PEMeans(PrivateCenters):
     preset: str = "default"
     projection: int | None = None
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_preset(self.preset)
-        if self.projection is not None:
-            check_count("projection", self.projection, 10_000)
+    _rules: ClassVar = {"preset": PRESET, "projection": Whole(10_000, none=True)}
 
     def _dimensions(self, n_columns: int) -> int:
         """Return the dimensions to search in."""

@@ -10,7 +10,7 @@ reports themselves; it does not treat a corrected histogram as data. Many column
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -21,8 +21,8 @@ from knoll.local.clients import Noisy, SquareWave, Unary, Waves
 from knoll.local.law import best_reach
 from knoll.local.reports import read_reports
 from knoll.local.server import fit_from_reports, public_guess, too_few
-from knoll.mixture.base import Components, PrivateMixture
-from knoll.parameters import check_count
+from knoll.mixture.base import MOST_COMPONENTS, Components, PrivateMixture
+from knoll.parameters import OneOf, Whole, check_count
 from knoll.privacy import BoundsError, Budget, DataError, Privacy, PrivacyError
 from knoll.privacy.released import Entry
 from knoll.queries import Box, domain_from
@@ -102,7 +102,7 @@ class LocalGaussianMixture(PrivateMixture):
     covariance_floor: float = 0.001
     random_state: Any = None
 
-    _may_choose = True
+    _rules: ClassVar = {"n_components": Whole(MOST_COMPONENTS, none=True), "mechanism": OneOf(MECHANISMS)}
     _published = PrivateMixture._published | {"histogram_": "b", "histogram_edges_": "e", "n_rejected_": ""}
     covariance_type = "full"
     unit = None

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from knoll.estimator import FitContext
 from knoll.numeric.mixture import Mixture
-from knoll.parameters import check_count, check_shape
+from knoll.parameters import SHAPE, Rule, Whole, check_count, check_rules, check_shape
 from knoll.privacy import Ask
 from knoll.rows import check_rows, label_rows
 from knoll.steps.moments import Belief, Form, standard_errors
@@ -90,7 +90,7 @@ class PrivateMixture(DensityMixin, BaseEstimator):
     weights_: np.ndarray
     means_: np.ndarray
     covariances_: np.ndarray
-    _may_choose = False  # whether n_components=None is allowed
+    _rules: ClassVar[dict[str, Rule]] = {"n_components": Whole(MOST_COMPONENTS), **SHAPE}
     _ATTRIBUTES = MIXTURE
     _published: ClassVar = {
         "weights_": "k", "means_": "kd", "covariances_": "kdd", "weights_stderr_": "k", "means_stderr_": "kd",
@@ -98,13 +98,11 @@ class PrivateMixture(DensityMixin, BaseEstimator):
     }  # fmt: skip
 
     def _check_parameters(self) -> None:
-        self._n_components()
-        check_shape(self.covariance_type, self.covariance_floor)
+        check_rules(self)
 
     def _n_components(self) -> int | None:
         """Return the number of components, or None to choose it."""
-        choosing = self.n_components is None and self._may_choose
-        return None if choosing else check_count("n_components", self.n_components, MOST_COMPONENTS)
+        return None if self.n_components is None else int(self.n_components)
 
     def _asks(self, n_columns: int) -> Sequence[Ask]:
         return self._asks_for(n_columns, self._n_components())

@@ -12,13 +12,15 @@ paper's algorithm: private k-means with a tenth of the budget, then the moments 
 """
 
 from dataclasses import KW_ONLY
+from typing import ClassVar
 
 import numpy as np
 
 from knoll.estimator import FitContext, PrivateFit, declared
-from knoll.mixture.base import Components, PrivateMixture
+from knoll.mixture.base import MOST_COMPONENTS, Components, PrivateMixture
 from knoll.numeric.mixture import Mixture
 from knoll.numeric.packing import packed_starts
+from knoll.parameters import PRESET, Whole
 from knoll.privacy import Ask, Budget, PrivacyError
 from knoll.queries import CellMoments, Nearest
 from knoll.steps import choose
@@ -89,13 +91,11 @@ class GaussianMixture(PrivateMixture, PrivateFit):
     covariance_floor: float = 0.001
     preset: str = "default"
 
-    _may_choose = True
+    _rules: ClassVar = {"n_components": Whole(MOST_COMPONENTS, none=True), "preset": PRESET}
     _published = PrivateMixture._published | {"histogram_": "b", "histogram_edges_": "e"}
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.preset not in ("default", "paper"):
-            raise PrivacyError(f'preset={self.preset!r} is not one of "default", "paper"')
         if self.preset == "paper" and self.n_components is None:
             raise PrivacyError('preset="paper" needs n_components')
 

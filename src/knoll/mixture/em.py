@@ -19,8 +19,8 @@ from knoll.estimator import FitContext, PrivateFit, declared
 from knoll.mixture.base import Components, PrivateMixture
 from knoll.numeric.mixture import Mixture
 from knoll.numeric.packing import packed_starts
-from knoll.parameters import check_count
-from knoll.privacy import Ask, PrivacyError
+from knoll.parameters import MOST_STEPS, OneOf, Whole
+from knoll.privacy import Ask
 from knoll.steps.moments import Belief, Form, moments_ask, restricted, walk
 from knoll.steps.start import Start, start_asks, start_from_tree
 
@@ -51,11 +51,7 @@ class EMSteps(PrivateMixture, PrivateFit):
 
     _soft: ClassVar = True
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_count("n_steps", self.n_steps, 1000)
-        if self.start not in ("tree", "packed"):
-            raise PrivacyError(f'start={self.start!r} is not one of "tree", "packed"')
+    _rules: ClassVar = {"n_steps": Whole(MOST_STEPS), "start": OneOf(("tree", "packed"))}
 
     def _asks_for(self, n_columns: int, k: int) -> list[Ask]:
         start = [ask.within(START_SHARE) for ask in start_asks(n_columns, k)] if self.start == "tree" else []

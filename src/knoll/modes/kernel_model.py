@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from knoll.estimator import FitContext, PrivateFit
+from knoll.parameters import Passes, Whole
 from knoll.privacy import Ask, PrivacyError
 from knoll.rows import check_rows
 from knoll.series.packing import PackedSeries, packed, unpack
@@ -28,13 +29,7 @@ class KernelModel(PrivateFit, PackedSeries, BaseEstimator):
     _ATTRIBUTES = PackedSeries.ATTRIBUTES
     _published: ClassVar = {**PackedSeries.PUBLISHED, "scales_": "d"}
     _slope: ClassVar = False
-
-    def _check_parameters(self) -> None:
-        """Refuse bad parameters before any data is looked at."""
-        check_bandwidth(self.bandwidth)
-        n = self.n_frequencies
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 8 <= n <= MOST_FEATURES:
-            raise PrivacyError(f"n_frequencies={n!r} must be an integer from 8 to {MOST_FEATURES}")
+    _rules: ClassVar = {"bandwidth": Passes(check_bandwidth), "n_frequencies": Whole(MOST_FEATURES, 8)}
 
     def _asks(self, n_columns: int) -> Sequence[Ask]:
         return series_asks(self, n_columns, 2 * self.n_frequencies)

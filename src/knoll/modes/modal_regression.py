@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from knoll.estimator import FitContext, declared
 from knoll.modes.kernel_model import KernelModel, Looked
-from knoll.modes.mode_seeking import check_chance
+from knoll.parameters import CHANCE
 from knoll.privacy import DataError, PrivacyError
 from knoll.rows import doubles_of
 from knoll.series.bandwidth import choose_bandwidth, regression_rungs
@@ -111,6 +111,7 @@ class ModalRegression(RegressorMixin, KernelModel):
 
     _published: ClassVar = {**KernelModel._published, "threshold_": ""}
     _slope: ClassVar = True
+    _rules: ClassVar = {"chance": CHANCE}
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Release the kernel sum of predictors and response.
@@ -127,10 +128,6 @@ class ModalRegression(RegressorMixin, KernelModel):
         self
         """
         return self._fit_to(X, y)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_chance(self.chance)
 
     def _look(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Looked:
         series = series if len(hs) == 1 else choose_bandwidth(series, around, self.chance, seed, len(hs))

@@ -20,9 +20,10 @@ from sklearn.metrics import pairwise_distances_argmin
 from knoll.cluster.centers import CENTERS, Clusters, PrivateCenters
 from knoll.cluster.kmeans import SHARES, KMeans, KMeansShares
 from knoll.estimator import FitContext, declared
-from knoll.modes.mode_seeking import check_chance, kept_peaks
+from knoll.modes.mode_seeking import kept_peaks
 from knoll.numeric.ward import ward
-from knoll.privacy import Ask, PrivacyError
+from knoll.parameters import CHANCE, MOST_CLUSTERS, OneOf, Passes, Whole
+from knoll.privacy import Ask
 from knoll.queries import Count
 from knoll.series.landscape import Landscape, choose_rung
 from knoll.series.place import settle
@@ -99,16 +100,12 @@ class ModeClustering(PrivateCenters):
     labels: str = BASIN
     chance: float = 0.1
 
-    _may_choose = True
+    _rules: ClassVar = {
+        "n_clusters": Whole(MOST_CLUSTERS, none=True), "bandwidth": Passes(check_bandwidth), "chance": CHANCE,
+        "labels": OneOf((BASIN, NEAREST)),
+    }  # fmt: skip
     _ATTRIBUTES = CENTERS
     _published: ClassVar = {**PrivateCenters._published, "local_modes_": "md", "local_groups_": "m"}
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_bandwidth(self.bandwidth)
-        check_chance(self.chance)
-        if self.labels not in (BASIN, NEAREST):
-            raise PrivacyError(f"labels={self.labels!r} is neither {BASIN!r} nor {NEAREST!r}")
 
     def _asks_for(self, n_columns: int, k: int | None) -> list[Ask]:
         if n_columns <= MOST_ON_GRID:

@@ -23,7 +23,8 @@ from knoll.estimator import FitContext, declared
 from knoll.modes.density import best_by_cross_validation
 from knoll.modes.kernel_model import KernelModel, Looked
 from knoll.numeric.distances import nearest
-from knoll.privacy import Ask, PrivacyError
+from knoll.parameters import CHANCE, MOST_STEPS, Flag, OneOf, Whole
+from knoll.privacy import Ask
 from knoll.rows import label_rows
 from knoll.series.ascent import ascend
 from knoll.series.landscape import Landscape, choose_rung, survey
@@ -121,21 +122,10 @@ class ModeSeeking(KernelModel):
         "mode_heights_": "k", "mode_heights_stderr_": "k", "mode_significance_": "k", "threshold_": "",
     }  # fmt: skip
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        n = self.n_modes
-        if n is not None and (isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= MOST_MODES):
-            raise PrivacyError(f"n_modes={n!r} must be an integer from 1 to {MOST_MODES}, or None")
-        if self.release not in (ONCE, EACH_STEP):
-            raise PrivacyError(f"release={self.release!r} is neither {ONCE!r} nor {EACH_STEP!r}")
-        steps = self.n_steps
-        if steps is not None and (
-            isinstance(steps, bool) or not isinstance(steps, int | np.integer) or not 1 <= steps <= 1000
-        ):
-            raise PrivacyError(f"n_steps={steps!r} must be an integer from 1 to 1000, or None")
-        if not isinstance(self.mini_batches, bool | np.bool_):
-            raise PrivacyError(f"mini_batches={self.mini_batches!r} is neither True nor False")
-        check_chance(self.chance)
+    _rules: ClassVar = {
+        "n_modes": Whole(MOST_MODES, none=True), "release": OneOf((ONCE, EACH_STEP)), "chance": CHANCE,
+        "n_steps": Whole(MOST_STEPS, none=True), "mini_batches": Flag(),
+    }  # fmt: skip
 
     def _asks(self, n_columns: int) -> Sequence[Ask]:
         return super()._asks(n_columns) if self.release == ONCE else step_asks(self, n_columns)
@@ -261,12 +251,6 @@ def ordered(
 def density_bandwidth(series: Series, hs: np.ndarray, widest: np.ndarray) -> np.ndarray:
     """Bandwidth of the density: the one of least estimated error, but no wider than that of the modes."""
     return widest if len(hs) == 1 else np.minimum(best_by_cross_validation(series, hs), widest)
-
-
-def check_chance(chance: Any) -> None:
-    """Refuse a chance that is not between 0 and 1."""
-    if isinstance(chance, bool) or not isinstance(chance, int | float | np.floating) or not 0 < chance < 1:
-        raise PrivacyError(f"chance={chance!r} must be a number between 0 and 1")
 
 
 def kept_peaks(view: Landscape, n_modes: int | None) -> np.ndarray:

@@ -132,7 +132,7 @@ MUTANTS = [
     Mutant(
         "the shares' limit",
         "privacy/curator.py",
-        "share]) > 1.0 + _ROUNDING:",
+        "share]) > 1.0 + ROUNDING:",
         "share]) > 3.0:",
         CURATOR,
         "beyond_the_budget",

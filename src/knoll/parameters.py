@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 from knoll.privacy import PrivacyError
 
 MOST_CLUSTERS = 100_000  # more have no records to be told from noise by
@@ -78,7 +80,7 @@ class Flag(Rule):
 
     def check(self, name: str, value: Any) -> None:
         """Refuse anything else."""
-        if not isinstance(value, bool) and type(value).__name__ != "bool":  # numpy has one of its own
+        if not isinstance(value, bool | np.bool_):
             raise PrivacyError(f"{name}={value!r} is neither True nor False")
 
 

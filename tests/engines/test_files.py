@@ -422,6 +422,19 @@ def test_a_hard_link_is_the_same_file_and_names_are_names(visits, tmp_path):
         knoll.Ledger(ledger, dataset="")
 
 
+def test_a_new_file_is_not_taken_for_one_that_is_gone(tmp_path):
+    """The file system gives the number of a removed file to the next one."""
+    ledger, marks = tmp_path / "privacy.db", []
+    for name in ("first", "second"):
+        path = tmp_path / f"{name}.csv"
+        np.savetxt(path, np.random.default_rng(len(name)).uniform(size=(50, 2)), "%.4f", ",", header="a,b", comments="")
+        knoll.Lloyd(2, bounds=(0, 1), ledger=ledger).fit(path)
+        marks.append(FileEngine(path).file_marks)
+        path.unlink()
+    assert not set(marks[0]) & set(marks[1])
+    assert knoll.Ledger(ledger).datasets() == ["first", "second"]
+
+
 def test_a_name_next_to_one_with_a_cap_is_remarked_on(tmp_path):
     ledger = knoll.Ledger(tmp_path / "privacy.db", "servey")
     ledger.set_cap("survey", knoll.Budget(1.0, 1e-6))

@@ -10,6 +10,7 @@ An empty cell gets noise like any other; the reference code counts it as 1 and k
 cell is empty. ``restart=True`` moves the centre of a cell that may be empty beside a large cell.
 """
 
+import sys
 from dataclasses import KW_ONLY
 from typing import ClassVar
 
@@ -25,7 +26,7 @@ from knoll.steps.means import CellMeans, cell_means, means_ask, restart_unseen
 
 PAPER_STEPS, PAPER_CLIP = 6, 0.8  # what `preset="paper"` uses
 
-CLIP = Number(1e-6, 100.0, "a positive fraction of the cells' radius; 0.8 is the default")
+CLIP = Number(sys.float_info.min, 100.0, "a positive fraction of the cells' radius; 0.8 is the default")
 
 
 @declared

@@ -28,7 +28,11 @@ def column_marks(blocks: Iterable[Floats]) -> list[bytes]:
 
 
 def file_marks(files: Iterable[Path]) -> list[bytes]:
-    """Return marks of files: the place of each, and the file itself, whatever links lead there."""
+    """Return marks of files: the place of each, and the file itself, whatever links lead there.
+
+    A new file may get the number of one that was removed; size and time of the last change tell them apart.
+    """
     there = [file.resolve() for file in files]
-    places = [f"file {file}".encode() for file in there]
-    return [*places, *(f"inode {about.st_dev} {about.st_ino}".encode() for about in (file.stat() for file in there))]
+    stats = [file.stat() for file in there]
+    itself = [f"inode {each.st_dev} {each.st_ino} {each.st_size} {each.st_mtime_ns}" for each in stats]
+    return [mark.encode() for mark in (*(f"file {file}" for file in there), *itself)]

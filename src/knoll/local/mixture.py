@@ -23,7 +23,7 @@ from knoll.local.reports import read_reports
 from knoll.local.server import fit_from_reports, public_guess, too_few
 from knoll.mixture.base import MOST_COMPONENTS, Components, PrivateMixture
 from knoll.parameters import OneOf, Whole, check_count
-from knoll.privacy import BoundsError, Budget, DataError, Privacy, PrivacyError
+from knoll.privacy import BoundsError, Budget, DataError, Privacy
 from knoll.privacy.released import Entry
 from knoll.queries import Box, domain_from
 from knoll.rows import check_rows
@@ -120,8 +120,7 @@ class LocalGaussianMixture(PrivateMixture):
 
     def _client(self, n_columns: int | None, names: Any) -> Client:
         budget = Budget(self.epsilon, self.delta)
-        if self.mechanism not in MECHANISMS:
-            raise PrivacyError(f"mechanism={self.mechanism!r} is not one of {', '.join(MECHANISMS)}")
+        self._rules["mechanism"].check("mechanism", self.mechanism)  # a client may be made before any fit
         box = _box(self.bounds, n_columns, names)
         kind = self.mechanism
         if kind == "auto":

@@ -146,7 +146,7 @@ def _significance(axes: Axes, model: Any) -> None:
     axes.axvline(model.threshold_, color="#d62728", lw=1.2, ls="--")
     axes.set_yticks(place, [_place(mode) for mode in model.modes_])
     axes.set_ylim(max(len(sure), FEWEST_BARS) - 0.5, -0.5)
-    axes.set_xlabel("height above the pass to a higher mode, in standard errors")
+    axes.set_xlabel("height above the saddle, in standard errors")
     words = "Significance (dashed: threshold)" if len(sure) else "No significant mode"
     axes.set_title(words, loc="left", fontsize=11)
 

@@ -15,6 +15,7 @@ from knoll.privacy.accounting import RESERVE, Cost
 from knoll.privacy.errors import PrivacyError
 from knoll.privacy.laws import GAUSSIAN, LAPLACE, Law
 
+ROUNDING = 1e-9  # on a sum of shares: ten times 0.1 is not quite one
 MIN_EPSILON, MAX_EPSILON = 1e-6, 100.0
 MAX_DELTA, MIN_DELTA = 0.1, 1e-24
 _ORDINARY, _MOST_RESERVE = 0.01, 2.0**-4

@@ -31,7 +31,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from knoll.privacy.accounting import Cost
-from knoll.privacy.budget import Budget
+from knoll.privacy.budget import ROUNDING, Budget
 from knoll.privacy.errors import BudgetExceededError, PrivacyError
 from knoll.privacy.ledger import UNNAMED, Ledger, MemoryLedger, line_now
 from knoll.privacy.noise import MAX_SCALE
@@ -40,8 +40,6 @@ from knoll.privacy.query import Ask, Floats, Integers, QueryProtocol, Rows, chec
 from knoll.privacy.relation import Record, Relation, Unit
 from knoll.privacy.released import Entry, Privacy, Released, compose, recheck
 from knoll.privacy.sources import NoiseSource, noise_source
-
-_ROUNDING = 1e-9  # on a sum of shares: ten times 0.1 is not quite one
 
 
 class Curator:
@@ -114,7 +112,7 @@ class Curator:
         if self._fit is None:
             charge = self._foreseen_charge()
             self._check_foreseen_scales()
-            whole = self._budget.cost(1.0 + _ROUNDING)
+            whole = self._budget.cost(1.0 + ROUNDING)
             if (whole + charge).epsilon_at(self._budget.delta) > self._budget.epsilon:
                 raise PrivacyError(self._too_small)
             who = str(self._relation), str(self._unit)
@@ -257,7 +255,7 @@ class Curator:
         """Calibrate a release and refuse it if it cannot be afforded or computed. Looks at no record."""
         if not 0.0 < share <= 1.0:
             raise PrivacyError(f"share={share!r} of {query.name!r} is outside (0, 1]")
-        if math.fsum([*(entry.share for entry in self._granted), share]) > 1.0 + _ROUNDING:
+        if math.fsum([*(entry.share for entry in self._granted), share]) > 1.0 + ROUNDING:
             raise BudgetExceededError(
                 f"{query.name!r} asks for {share:.4g} of the budget, and {self.share_left:.4g} is left"
             )

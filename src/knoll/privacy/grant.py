@@ -11,13 +11,11 @@ from dataclasses import fields
 from types import SimpleNamespace
 from typing import Any, Protocol
 
-from knoll.privacy.budget import Shares
+from knoll.privacy.budget import ROUNDING, Shares
 from knoll.privacy.errors import BudgetExceededError
 from knoll.privacy.parts import Parts
 from knoll.privacy.query import Floats, QueryProtocol
 from knoll.privacy.released import Released
-
-ROUNDING = 1e-9  # on a sum of shares: ten times 0.1 is not quite one
 
 
 class Door(Protocol):

@@ -420,14 +420,7 @@ MUTANTS = [
         HOSTILE,
         "no_fit_gives",
     ),
-    Mutant(
-        "the parameters of a model",
-        "model.py",
-        "    _check(model)\n",
-        "",
-        HOSTILE,
-        "no_fit_gives",
-    ),
+    Mutant("the parameters of a model", "model.py", "    _check(model)\n", "", HOSTILE, "no_fit_gives"),
     Mutant(
         "a key is in a document once",
         "document.py",
@@ -460,14 +453,7 @@ MUTANTS = [
         LOG,
         "backup or sealed_anew or cut_off",
     ),
-    Mutant(
-        "keys of 16 bytes",
-        "privacy/entropy.py",
-        "os.urandom(16)",
-        "os.urandom(4)",
-        DOOR,
-        "fresh_bits",
-    ),
+    Mutant("keys of 16 bytes", "privacy/entropy.py", "os.urandom(16)", "os.urandom(4)", DOOR, "fresh_bits"),
     Mutant(
         "the sampler's price counts a user's records",
         "privacy/curator.py",

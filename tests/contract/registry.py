@@ -147,20 +147,14 @@ QUERIES = {
     "votes, projected": (NearestVotes(Nearest(np.array([[0.5, 0.1], [-0.3, 0.2], [0.0, 0.0]]), PROJECTED)), 5),
     "tree counts": (TreeCounts(_tree(BALL3)), 3),
     "tree counts, projected": (TreeCounts(_tree(PROJECTED)), 5),
-    "votes, two levels": (
-        NearestVotes(TwoLevel(_cells(BOX2, 12).centres, np.array([0, 1, 2] * 4), BOX2)),
-        2,
-    ),
+    "votes, two levels": (NearestVotes(TwoLevel(_cells(BOX2, 12).centres, np.array([0, 1, 2] * 4), BOX2)), 2),
     "votes, a tree of 3000": (NearestVotes(_cells(BALL3, 3000)), 3),
     "votes, groups of 5000": (NearestVotes(candidates(_points(BOX7, 5000), BOX7)), 7),
     "shapes, box": (_shapes(BOX2, 4), 2),
     "shapes, one cell": (_shapes(BOX5, 1, scaled=True, square_weight=0.7), 5),
     "shapes, one column": (_shapes(BOX1, 1, count_weight=0.5, square_weight=0.3), 1),
     "shapes, ball": (_shapes(BALL3, 3, count_weight=0.5), 3),
-    "scatter matrix": (
-        ScatterMatrix(Frame(BOX5, BOX5.half), np.zeros(5), np.ones(5), 0.8),
-        5,
-    ),
+    "scatter matrix": (ScatterMatrix(Frame(BOX5, BOX5.half), np.zeros(5), np.ones(5), 0.8), 5),
     "displacements, box": (CellDisplacements(_crowded(BOX2, 4, first=0.0), 7.0), 2),
     "displacements, ball, one cell": (CellDisplacements(_crowded(BALL3, 1, first=0.0), 0.4), 3),
     "displacements, scaled": (CellDisplacements(_crowded(BOX5, 3, scaled=True, first=0.0), 0.2), 5),
@@ -251,11 +245,7 @@ def interesting_points(query, d, rng):
     middle = domain.centre if domain is not None else np.zeros(d)
     half = domain.half if domain is not None else np.full(d, 10.0)
     signs = rng.choice([-1.0, 1.0], size=(40, d))
-    points = [
-        middle + half * signs,
-        middle + 1e9 * half * signs,
-        middle + half * rng.uniform(-1, 1, size=(60, d)),
-    ]
+    points = [middle + half * signs, middle + 1e9 * half * signs, middle + half * rng.uniform(-1, 1, size=(60, d))]
     points.append(middle + half * rng.normal(size=(30, d)))
     points.append(np.tile(middle, (1, 1)))
     points.append(np.full((1, d), np.inf))

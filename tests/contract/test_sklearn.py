@@ -18,10 +18,7 @@ from knoll.testing import zero_noise
 
 NO_LABELS = "labels_ would describe records: a fitted model holds released values only"
 NOISE = "two fits draw different noise; random_state seeds public randomness only"
-EXPECTED_FAILURES = {
-    "check_clustering": NO_LABELS,
-    "check_fit_idempotent": NOISE,
-}
+EXPECTED_FAILURES = {"check_clustering": NO_LABELS, "check_fit_idempotent": NOISE}
 
 
 @parametrize_with_checks(

@@ -40,12 +40,7 @@ def test_file_folder_and_array_give_the_same_centres(tmp_path, rng):
     with zero_noise():
         fits = [
             knoll.Lloyd(3, bounds=(0, 1), random_state=0).fit(data)
-            for data in (
-                rows,
-                tmp_path / "all.parquet",
-                str(tmp_path / "parts"),
-                knoll.Source(tmp_path / "parts"),
-            )
+            for data in (rows, tmp_path / "all.parquet", str(tmp_path / "parts"), knoll.Source(tmp_path / "parts"))
         ]
     for other in fits[1:]:
         assert other.cluster_centers_.tobytes() == fits[0].cluster_centers_.tobytes()

@@ -11,17 +11,7 @@ from threadpoolctl import threadpool_limits
 
 import knoll
 from knoll.engines import ArrayEngine
-from knoll.privacy import (
-    Ask,
-    Budget,
-    BudgetExceededError,
-    Curator,
-    MemoryLedger,
-    PrivacyError,
-    Relation,
-    User,
-    entropy,
-)
+from knoll.privacy import Ask, Budget, BudgetExceededError, Curator, MemoryLedger, PrivacyError, Relation, User, entropy
 from knoll.privacy.errors import BoundsError
 from knoll.privacy.laws import law_named
 from knoll.queries import Ball, Box, CellMoments, Count, Nearest

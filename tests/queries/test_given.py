@@ -4,11 +4,7 @@ import numpy as np
 import pytest
 
 from knoll.privacy.errors import BoundsError
-from knoll.queries import (
-    Ball,
-    Box,
-    domain_from,
-)
+from knoll.queries import Ball, Box, domain_from
 
 
 def test_bounds_as_scalars_arrays_and_dicts():

@@ -3,13 +3,7 @@
 import numpy as np
 import pytest
 
-from knoll.queries import (
-    Ball,
-    Box,
-    Nearest,
-    TwoLevel,
-    candidates,
-)
+from knoll.queries import Ball, Box, Nearest, TwoLevel, candidates
 from knoll.queries.query import UNIT
 
 

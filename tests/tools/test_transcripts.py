@@ -44,9 +44,7 @@ def test_no_estimator_relation_or_law_is_left_out(tool):
     assert any(name.startswith("LocalGaussianMixture") for name in names)
     behind_the_door = {tuple(name.split(" | ")) for name in names if not name.endswith("| reports")}
     for variant, relation, law in product(
-        {case[0] for case in behind_the_door},
-        ("add_remove", "replace_special", "replace_one"),
-        ("gaussian", "laplace"),
+        {case[0] for case in behind_the_door}, ("add_remove", "replace_special", "replace_one"), ("gaussian", "laplace")
     ):
         assert any((case[0], *case[2:]) == (variant, relation, law) for case in behind_the_door), variant
 

@@ -154,10 +154,7 @@ def published_features(train: tuple[np.ndarray, np.ndarray], canary: np.ndarray)
 
 
 def _of_number(j: int, typical: float) -> dict[str, Feature]:
-    return {
-        f"number {j}": lambda x: x[:, j],
-        f"number {j}, distance from typical": lambda x: np.abs(x[:, j] - typical),
-    }
+    return {f"number {j}": lambda x: x[:, j], f"number {j}, distance from typical": lambda x: np.abs(x[:, j] - typical)}
 
 
 def _lowest_bit_of(j: int, outcomes: np.ndarray) -> np.ndarray:

@@ -49,10 +49,7 @@ class FitOptions:
     missing: Annotated[str, typer.Option(help="What to do if rows have missing values: refuse or drop.")] = "refuse"
     line_breaks: Annotated[
         bool,
-        typer.Option(
-            "--line-breaks",
-            help="CSV fields may hold line breaks; the file's writer must close all quotes.",
-        ),
+        typer.Option("--line-breaks", help="CSV fields may hold line breaks; the file's writer must close all quotes."),
     ] = False
     ledger: Annotated[Path | None, typer.Option(help="Record the spend in this file.")] = None
     dataset: Annotated[str | None, typer.Option(help="Name of the data in the ledger; by default the file's.")] = None

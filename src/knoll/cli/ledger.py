@@ -18,8 +18,7 @@ Dataset = Annotated[str, typer.Option(help="Name of the dataset in the ledger.")
 
 @ledger_app.command("show")
 def ledger_show(
-    ledger: LedgerFile,
-    dataset: Annotated[str | None, typer.Option(help="One dataset, with every release.")] = None,
+    ledger: LedgerFile, dataset: Annotated[str | None, typer.Option(help="One dataset, with every release.")] = None
 ) -> None:
     """Show what each dataset has spent over all fits, composed into one (epsilon, delta)."""
     from knoll.privacy import FileLedger
@@ -59,8 +58,7 @@ def ledger_cap(ledger: LedgerFile, dataset: Dataset, epsilon: Epsilon, delta: De
     with plain_errors():
         FileLedger(ledger).set_cap(dataset, Budget(epsilon, delta))
     console.print(
-        f"{dataset}: at most epsilon = {epsilon:g} at delta = {delta:g}, recorded in {ledger}",
-        highlight=False,
+        f"{dataset}: at most epsilon = {epsilon:g} at delta = {delta:g}, recorded in {ledger}", highlight=False
     )
 
 

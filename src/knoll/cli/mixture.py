@@ -7,14 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from knoll.cli.common import (
-    Data,
-    FitOptions,
-    console,
-    fit_and_write,
-    print_table,
-    with_fit_options,
-)
+from knoll.cli.common import Data, FitOptions, console, fit_and_write, print_table, with_fit_options
 
 
 class Method(StrEnum):

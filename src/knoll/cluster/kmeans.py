@@ -24,14 +24,7 @@ from knoll.steps import choose
 from knoll.steps.axes import rotated_tree_asks
 from knoll.steps.choose import GUESS, Choice, choose_k
 from knoll.steps.means import CellMeans
-from knoll.steps.refine import (
-    affordable_steps,
-    refine,
-    solve,
-    spare_centres,
-    step_asks,
-    synthetic_points,
-)
+from knoll.steps.refine import affordable_steps, refine, solve, spare_centres, step_asks, synthetic_points
 from knoll.steps.search import search_tree
 
 

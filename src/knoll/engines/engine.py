@@ -51,13 +51,7 @@ class Engine(ABC):
     """
 
     def __init__(
-        self,
-        names: tuple[str, ...] | None,
-        n_columns: int,
-        *,
-        missing: Missing,
-        unit: Unit | None,
-        nulls: bool = False,
+        self, names: tuple[str, ...] | None, n_columns: int, *, missing: Missing, unit: Unit | None, nulls: bool = False
     ):
         if missing not in ("refuse", "drop"):
             raise DataError(f'missing={missing!r} is not one of "refuse", "drop"')

@@ -134,11 +134,7 @@ def _at_least(
     means = np.sqrt(variances / held[:, None])
     size = variances[:, :, None] * variances[:, None, :] + np.square(seen)
     weights, old_means, old_covariances = spread
-    return (
-        weights,
-        np.maximum(old_means, means),
-        np.maximum(old_covariances, np.sqrt(size / held[:, None, None])),
-    )
+    return (weights, np.maximum(old_means, means), np.maximum(old_covariances, np.sqrt(size / held[:, None, None])))
 
 
 def _fit_waves(

@@ -22,15 +22,7 @@ from knoll.parameters import CHANCE
 from knoll.privacy import DataError, PrivacyError
 from knoll.rows import doubles_of
 from knoll.series.bandwidth import choose_bandwidth, regression_rungs
-from knoll.series.conditional import (
-    Profiles,
-    climb_last,
-    peaks_of_profiles,
-    profile,
-    shift_last,
-    threshold,
-    y_mesh,
-)
+from knoll.series.conditional import Profiles, climb_last, peaks_of_profiles, profile, shift_last, threshold, y_mesh
 from knoll.series.restore import restored
 from knoll.series.series import GridSeries, Series
 from knoll.series.surroundings import Surroundings

@@ -100,10 +100,7 @@ def _draw_profiles(axes: Axes, model: Any, order: np.ndarray, colours: np.ndarra
             label=label,
         )
     axes.set_xticks(
-        place,
-        names[shown],
-        rotation=0 if len(place) <= 6 else 60,
-        ha="center" if len(place) <= 6 else "right",
+        place, names[shown], rotation=0 if len(place) <= 6 else 60, ha="center" if len(place) <= 6 else "right"
     )
     axes.set_xlim(-0.5, len(place) - 0.5)
     axes.set_ylim(-0.03, 1.03)
@@ -112,9 +109,5 @@ def _draw_profiles(axes: Axes, model: Any, order: np.ndarray, colours: np.ndarra
     axes.set_title("Profiles, each column scaled to its bounds", loc="left", fontsize=11)
     if len(order) <= 10:
         axes.legend(
-            frameon=False,
-            fontsize=8.5,
-            loc="upper center",
-            bbox_to_anchor=(0.5, -0.1),
-            ncols=min(4, len(order)),
+            frameon=False, fontsize=8.5, loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=min(4, len(order))
         )

@@ -43,12 +43,7 @@ def density_asks(n_columns: int, k: int, covariance_type: str) -> list[Ask]:
     return [shapes, moments_ask(n_columns, k, covariance_type, soft=True, times=STEPS, share=rest)]
 
 
-def moments_of_cells(
-    grant: Grant,
-    domain: Box | Ball,
-    centres: np.ndarray,
-    form: Form,
-) -> Belief:
+def moments_of_cells(grant: Grant, domain: Box | Ball, centres: np.ndarray, form: Form) -> Belief:
     """Release the moments of the cells of centres with a grant."""
     cells = Nearest(centres, domain, form.scales)
     belief = _shapes(grant, domain, cells, form)
@@ -56,12 +51,7 @@ def moments_of_cells(
     return learn(belief, found, form)
 
 
-def density_from_cells(
-    grant: Grant,
-    domain: Box | Ball,
-    centres: np.ndarray,
-    form: Form,
-) -> Belief:
+def density_from_cells(grant: Grant, domain: Box | Ball, centres: np.ndarray, form: Form) -> Belief:
     """Release a mixture that starts from the cells of centres, with a grant.
 
     Cells cut tails off. Where two cells share one hill, their moments show a valley that is not there. Responsibilities

@@ -34,11 +34,7 @@ class CellMeans:
 
 
 def cell_means(
-    moments: Released,
-    origin: np.ndarray,
-    domain: Box | Ball,
-    otherwise: np.ndarray,
-    farthest: np.ndarray | None = None,
+    moments: Released, origin: np.ndarray, domain: Box | Ball, otherwise: np.ndarray, farthest: np.ndarray | None = None
 ) -> CellMeans:
     """Return origin + released sum / released count for each cell. A cell too small to be seen keeps `otherwise`.
 

@@ -113,15 +113,7 @@ def moments_ask(n_columns: int, k: int, covariance_type: str, *, soft: bool, tim
     return Ask(size if soft else probe.touched, size, times, share=share / times, bound=(bound[0], bound[1]))
 
 
-def ask(
-    grant: Grant,
-    domain: Box | Ball,
-    belief: Belief,
-    form: Form,
-    *,
-    soft: bool,
-    cells: Any = None,
-) -> Seen:
+def ask(grant: Grant, domain: Box | Ball, belief: Belief, form: Form, *, soft: bool, cells: Any = None) -> Seen:
     """Release the moments of a mixture's components about themselves.
 
     If the noise is wide enough to matter, the clip is narrower. What it cuts off is then put back, as for a Gaussian.
@@ -231,15 +223,7 @@ def standard_errors(belief: Belief) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     return weights, means, spreads
 
 
-def walk(
-    grant: Grant,
-    steps: int,
-    domain: Box | Ball,
-    belief: Belief,
-    form: Form,
-    *,
-    soft: bool,
-) -> Belief:
+def walk(grant: Grant, steps: int, domain: Box | Ball, belief: Belief, form: Form, *, soft: bool) -> Belief:
     """Take steps of expectation-maximisation on released moments; each gets an equal part of the grant."""
     for step in grant.even(steps):
         seen = ask(step, domain, belief, form, soft=soft)

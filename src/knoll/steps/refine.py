@@ -136,12 +136,7 @@ class Refined:
 
 
 def refine(
-    grant: Grant,
-    steps: int,
-    frame: Frame,
-    centres: Centres,
-    k: int,
-    walls: tuple[np.ndarray, np.ndarray],
+    grant: Grant, steps: int, frame: Frame, centres: Centres, k: int, walls: tuple[np.ndarray, np.ndarray]
 ) -> CellMeans:
     """Move centres by Lloyd steps on clipped displacements, shrunk by their noise. Return k of them in the frame.
 

@@ -96,13 +96,7 @@ class ShapeRequest:
         return Ask.like(_probe(unit_frame(n_columns), self.count, self.squares), cells, times, share=share)
 
     def ask(
-        self,
-        grant: Grant,
-        cells: Cells,
-        frame: Frame,
-        at: np.ndarray,
-        axes: np.ndarray,
-        radii: np.ndarray,
+        self, grant: Grant, cells: Cells, frame: Frame, at: np.ndarray, axes: np.ndarray, radii: np.ndarray
     ) -> Shapes:
         """Release the shapes of cells about the points `at`."""
         query = CellShapes(

@@ -15,6 +15,7 @@ import numpy as np
 from transcript_data import DATASETS, Data
 
 import knoll
+from knoll.registry import ESTIMATORS
 
 RELATIONS = ("add_remove", "replace_special", "replace_one")
 LAWS = {"gaussian": 1e-6, "laplace": 0.0}  # law -> delta
@@ -170,7 +171,15 @@ def _modes() -> Iterator[Variant]:
     yield Variant("ModeClustering", "bandwidth", {"bandwidth": of_half(0.3)}, FEW)
 
 
-VARIANTS = (*_clusterers(), *_morse(), *_mixtures(), *_modes())
+def _others(listed: tuple[Variant, ...]) -> Iterator[Variant]:
+    """Yield the registered example of every estimator that has no variants of its own here."""
+    for each in ESTIMATORS:
+        if not each.local and each.name not in {variant.estimator for variant in listed}:
+            yield Variant(each.name, "", dict(each.example))
+
+
+_LISTED = (*_clusterers(), *_morse(), *_mixtures(), *_modes())
+VARIANTS = (*_LISTED, *_others(_LISTED))
 
 
 def fits() -> Iterator[Case]:

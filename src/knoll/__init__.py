@@ -9,65 +9,26 @@ Names load when they are first used, so that ``import knoll`` stays quick.
 from importlib import import_module
 from typing import Any
 
+from knoll.registry import ESTIMATORS
+
 __version__ = "0.1.0"
 
 _WHERE = {
     "Ball": "knoll.queries",
     "Box": "knoll.queries",
     "Budget": "knoll.privacy",
-    "Cubes": "knoll.cluster",
-    "EMGaussianMixture": "knoll.mixture",
-    "FastLloyd": "knoll.cluster",
-    "GaussianMixture": "knoll.mixture",
-    "HardEMGaussianMixture": "knoll.mixture",
-    "KMeans": "knoll.cluster",
-    "KernelDensity": "knoll.modes",
-    "LSHTree": "knoll.cluster",
     "Ledger": "knoll.privacy.ledger",
-    "Lloyd": "knoll.cluster",
-    "LocalGaussianMixture": "knoll.local",
-    "MorseClustering": "knoll.cluster",
-    "ModalRegression": "knoll.modes",
-    "ModeClustering": "knoll.modes",
-    "ModeSeeking": "knoll.modes",
-    "PEMeans": "knoll.cluster",
     "Record": "knoll.privacy",
     "Source": "knoll.source",
     "User": "knoll.privacy",
     "load": "knoll.model",
     "plan": "knoll.planning",
     "save": "knoll.model",
-}
+} | {each.name: each.module for each in ESTIMATORS}
 _RENAMED = {"Ledger": "FileLedger"}
 _ROOMS = {"audit", "datasets", "local", "morse", "plots", "reference", "testing"}
 
-__all__ = [
-    "Ball",
-    "Box",
-    "Budget",
-    "Cubes",
-    "EMGaussianMixture",
-    "FastLloyd",
-    "GaussianMixture",
-    "HardEMGaussianMixture",
-    "KMeans",
-    "KernelDensity",
-    "LSHTree",
-    "Ledger",
-    "Lloyd",
-    "LocalGaussianMixture",
-    "ModalRegression",
-    "ModeClustering",
-    "ModeSeeking",
-    "MorseClustering",
-    "PEMeans",
-    "Record",
-    "Source",
-    "User",
-    "load",
-    "plan",
-    "save",
-]
+__all__ = sorted(_WHERE)
 
 
 def __getattr__(name: str) -> Any:

@@ -16,9 +16,9 @@ import numpy as np
 from knoll.document import read_document, short
 from knoll.privacy import Budget, DataError, Privacy, Relation
 from knoll.queries import Ball, Box
+from knoll.registry import ESTIMATORS
 
 FORMAT = 1  # of the file; raised when old files can no longer be read
-ROOMS = ("knoll.cluster", "knoll.mixture", "knoll.modes", "knoll.local")
 _NOT_SAVED = {"bounds", "ledger", "unit", "random_state", "verbose"}
 _LARGEST_FILE = 2**30  # bytes: a hostile file must not fill the memory
 _LONGEST_WORD, _LARGEST_NUMBER = 100, 1e100  # limits of a parameter: no real one comes near
@@ -135,11 +135,7 @@ def _check(model: Any) -> None:
 
 def _kinds() -> dict[str, type]:
     """Name -> class of everything that can be saved."""
-    import knoll
-
-    places = ((name, place) for name, place in knoll._WHERE.items() if place in ROOMS)
-    found = ((name, getattr(knoll, name)) for name, _ in places)
-    return {name: kind for name, kind in found if hasattr(kind, "_published")}
+    return {each.name: each.load() for each in ESTIMATORS}
 
 
 def _saved_parameters(kind: Any) -> list[str]:

@@ -7,6 +7,7 @@ import pyarrow.feather
 import pyarrow.parquet
 
 import knoll
+from knoll import registry
 from knoll.engines import ArrayEngine
 from knoll.engines.files import FileEngine
 from knoll.queries import (
@@ -174,39 +175,26 @@ def _of(cls, **own):
     return lambda **given: cls(**{"bounds": (-1.0, 1.0), "random_state": 0, **own, **given})
 
 
-# name -> estimator for data with d columns in [-1, 1]
-ESTIMATORS = {
-    "Lloyd": _of(knoll.Lloyd, n_clusters=3),
+# name -> estimator for data with d columns in [-1, 1]: all that are registered, and variants of some
+ESTIMATORS = {each.name: _of(each.load(), **each.example) for each in registry.ESTIMATORS if not each.local} | {
     "Lloyd, private bounds": _of(knoll.Lloyd, n_clusters=3, bounds="private"),
     "Lloyd, paper": _of(knoll.Lloyd, n_clusters=3, preset="paper"),
     "Lloyd, restarted": _of(knoll.Lloyd, n_clusters=3, restart=True),
-    "FastLloyd": _of(knoll.FastLloyd, n_clusters=3),
-    "PEMeans": _of(knoll.PEMeans, n_clusters=3),
     "PEMeans, paper": _of(knoll.PEMeans, n_clusters=3, preset="paper", projection=1),
     "PEMeans, ball and projection": _of(knoll.PEMeans, n_clusters=3, bounds=None, projection=1),
-    "KMeans": _of(knoll.KMeans, n_clusters=3),
     "KMeans, k unknown": _of(knoll.KMeans, n_clusters=None),
     "KMeans, ball": _of(knoll.KMeans, n_clusters=3, bounds=None),
-    "LSHTree": _of(knoll.LSHTree, n_clusters=3),
-    "Cubes": _of(knoll.Cubes, n_clusters=3),
     "Cubes, ball": _of(knoll.Cubes, n_clusters=3, bounds=None),
-    "MorseClustering": _of(knoll.MorseClustering, n_clusters=2, n_subclusters=6),
     "MorseClustering, Lloyd below": _of(knoll.MorseClustering, base=knoll.Lloyd(), n_subclusters=6, bounds=None),
     "MorseClustering, mixture below": _of(
         knoll.MorseClustering, base=knoll.HardEMGaussianMixture(n_steps=2), n_subclusters=6
     ),
-    "GaussianMixture": _of(knoll.GaussianMixture, n_components=3),
     "GaussianMixture, paper": _of(knoll.GaussianMixture, n_components=2, preset="paper"),
-    "EMGaussianMixture": _of(
+    "EMGaussianMixture, private bounds": _of(
         knoll.EMGaussianMixture, n_components=2, bounds="private", n_steps=3, covariance_type="tied"
     ),
-    "HardEMGaussianMixture": _of(knoll.HardEMGaussianMixture, n_components=3, start="packed"),
-    "KernelDensity": _of(knoll.KernelDensity, bandwidth="private", n_frequencies=64),
-    "ModeSeeking": _of(knoll.ModeSeeking, bandwidth=0.25, n_frequencies=64),
     "ModeSeeking, each step": _of(knoll.ModeSeeking, bounds=None, bandwidth=0.4, release="each-step", n_steps=3),
     "ModeSeeking, mini-batches": _of(knoll.ModeSeeking, release="each-step", mini_batches=True, n_steps=4),
-    "ModeClustering": _of(knoll.ModeClustering, n_clusters=3),
-    "ModalRegression": _of(knoll.ModalRegression, bandwidth=0.3, n_frequencies=64),
     "Lloyd, ball": _of(knoll.Lloyd, n_clusters=2, bounds=None),
 }
 

@@ -18,9 +18,8 @@ SOURCE = Path(knoll.__file__).parent
 LATE = {  # who may import a module of ours inside a function, and why
     "knoll.cli": "a command loads what it needs, so that `knoll --help` answers at once",
     "knoll.source": "readers of CSV and parquet are heavy, and arrays do not need them",
-    "knoll.model": "a saved model names its class; the list of all names finds it",
 }
-WHOLE = {"knoll.audit", "knoll.cli", "knoll.model"}  # above all estimators: they may ask `knoll` for any of them
+WHOLE = {"knoll.audit", "knoll.cli"}  # above all estimators: they may ask `knoll` for any of them
 
 
 def name_of(file):

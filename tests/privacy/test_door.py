@@ -69,7 +69,7 @@ BENT = {
 def test_a_bad_query_is_refused_before_anything_happens(name, value):
     engine, ledger = Counting(ROWS), MemoryLedger()
     door = Curator(engine, Budget(1.0), ledger=ledger)
-    parts = door.parts(2, 0.5, 0)
+    parts = door.disjoint_parts(2, 0.5, 0)
     for ask in (lambda query: door.release(query, 0.5), parts.release):
         with pytest.raises(PrivacyError):
             ask(Bent(**{name: value}))
@@ -186,7 +186,7 @@ def test_threads_cannot_each_use_the_last_part():
     engine, ledger = Counting(ROWS), MemoryLedger()
     engine.pause = 0.1
     door = Curator(engine, Budget(1.0), ledger=ledger)
-    parts = door.parts(2, 1.0, 0)
+    parts = door.disjoint_parts(2, 1.0, 0)
     found = at_once(4, lambda: parts.release(Count()))
     assert sum(isinstance(each, BudgetExceededError) for each in found) == 2
     assert engine.asked == 2
@@ -204,7 +204,7 @@ def test_what_could_not_be_summed_is_given_back():
 
     for parts in (False, True):
         door = Curator(Torn(ROWS), Budget(1.0))
-        ask = door.parts(1, 1.0, 0).release if parts else lambda query, door=door: door.release(query, 1.0)
+        ask = door.disjoint_parts(1, 1.0, 0).release if parts else lambda query, door=door: door.release(query, 1.0)
         with pytest.raises(OSError, match="gone"):
             ask(Count())
         assert door.share_left == 1.0
@@ -227,7 +227,7 @@ def test_the_charge_counts_every_value_that_a_user_moves_in_every_part(relation,
         door = Curator(ArrayEngine(ROWS), Budget(1.0, delta), relation=Relation(relation), unit=unit)
         with zero_noise():
             if how:
-                door.parts(how["parts"], 0.5, 0).release(query)
+                door.disjoint_parts(how["parts"], 0.5, 0).release(query)
             else:
                 door.release(query, 0.5)
         return door.statement().releases[0]

@@ -41,7 +41,7 @@ def test_parts_are_even_and_keys_differ():
 def test_all_parts_together_are_all_records():
     with zero_noise():
         whole = curator().release(Count(), 1.0).value
-        parts = curator().parts(4, 1.0, 11)
+        parts = curator().disjoint_parts(4, 1.0, 11)
         found = [parts.release(Count()).value for _ in range(4)]
     assert sum(found) == whole == len(ROWS)
     assert min(found) > 1000
@@ -51,7 +51,7 @@ def test_all_parts_together_are_all_records():
 def test_all_parts_cost_what_one_release_does(delta):
     one, many = curator(budget=Budget(1.0, delta)), curator(budget=Budget(1.0, delta))
     alone = one.release(KernelSteps(BOX, STARTS, BOX.half / 4), 0.6)
-    parts = many.parts(5, 0.6, 0)
+    parts = many.disjoint_parts(5, 0.6, 0)
     found = [parts.release(KernelSteps(BOX, STARTS + 0.01 * i, BOX.half / 4)) for i in range(5)]
     assert all(np.array_equal(each.stderr, alone.stderr) for each in found)
     (entry,) = many.statement().releases
@@ -62,7 +62,7 @@ def test_all_parts_cost_what_one_release_does(delta):
 
 
 def test_a_part_answers_once_and_only_what_was_paid_for():
-    parts = curator().parts(2, 1.0, 0)
+    parts = curator().disjoint_parts(2, 1.0, 0)
     parts.release(Count())
     with pytest.raises(PrivacyError, match="shape or noise"):
         parts.release(KernelSteps(BOX, STARTS, BOX.half / 4))
@@ -72,11 +72,11 @@ def test_a_part_answers_once_and_only_what_was_paid_for():
     with pytest.raises(BudgetExceededError, match="all 2 parts"):
         parts.release(Count())
     with pytest.raises(PrivacyError):
-        curator().parts(0, 1.0, 0)
+        curator().disjoint_parts(0, 1.0, 0)
     spent = curator()
     spent.release(Count(), 0.7)
     with pytest.raises(BudgetExceededError):
-        spent.parts(3, 0.4, 0).release(Count())
+        spent.disjoint_parts(3, 0.4, 0).release(Count())
 
 
 def test_the_one_entry_is_recorded_before_any_noise():
@@ -91,7 +91,7 @@ def test_the_one_entry_is_recorded_before_any_noise():
 
     token = noise_source.set(Watching())
     try:
-        parts = curator(ledger=ledger).parts(3, 1.0, 0)
+        parts = curator(ledger=ledger).disjoint_parts(3, 1.0, 0)
         for _ in range(3):
             parts.release(Count())
     finally:
@@ -129,5 +129,5 @@ def test_no_neighbour_moves_all_parts_together_by_more_than_one_unit(relation, n
 def test_users_scale_the_noise_of_parts():
     engine = ArrayEngine(ROWS, users=ids_of(np.arange(len(ROWS)) // 3), unit=User(0, 3))
     door = Curator(engine, Budget(1.0, 1e-6), unit=User(0, 3))
-    alone = curator().parts(2, 1.0, 0).release(Count())
-    assert door.parts(2, 1.0, 0).release(Count()).stderr == pytest.approx(3 * alone.stderr, rel=1e-3)
+    alone = curator().disjoint_parts(2, 1.0, 0).release(Count())
+    assert door.disjoint_parts(2, 1.0, 0).release(Count()).stderr == pytest.approx(3 * alone.stderr, rel=1e-3)

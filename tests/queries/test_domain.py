@@ -115,6 +115,6 @@ def test_squared_lengths_in_very_many_columns_do_not_depend_on_layout(rng):
 
 def test_quantised_points_stay_in_a_ball(rng):
     ball = Ball(3.0, (1.0, 2.0, 3.0, 4.0))
-    grid = ball.quantise(rng.normal(scale=100, size=(5000, 4)))
+    grid = ball.clip_to_grid(rng.normal(scale=100, size=(5000, 4)))
     assert np.square(grid).sum(axis=1).max() <= UNIT**2
     assert np.square(grid).sum(axis=1).max() >= 0.999 * UNIT**2

@@ -118,7 +118,7 @@ def audit(
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _Observed:
     """Outcomes of runs on both neighbours: (without, present)."""
 
     published: tuple[np.ndarray, np.ndarray]
@@ -145,7 +145,7 @@ class _Trained:
             self.rules["white"] = choose_ratio(seen.ratios, guarantee)
         self.promise = (len(self.leaks), self.mu_squared + self.epsilon, self._gap(seen))
 
-    def watch(self, size: int, step: Callable[[int], None]) -> _Seen:
+    def watch(self, size: int, step: Callable[[int], None]) -> _Observed:
         """Make `size` runs on each neighbour."""
         sides = []
         for present in (False, True):
@@ -158,9 +158,9 @@ class _Trained:
                 self.leaks |= set(each.leaks)
             self.white = self.white or self.mu_squared + self.epsilon > 0
             sides.append((published, np.array([each.ratio for each in found])))
-        return _Seen((sides[0][0], sides[1][0]), (sides[0][1], sides[1][1]))
+        return _Observed((sides[0][0], sides[1][0]), (sides[0][1], sides[1][1]))
 
-    def judged(self, fresh: _Seen, chance: float) -> list[Attack]:
+    def judged(self, fresh: _Observed, chance: float) -> list[Attack]:
         """Return what the chosen attacks prove on fresh runs."""
         attacks = []
         for box, rule in self.rules.items():
@@ -174,7 +174,7 @@ class _Trained:
             attacks.append(Attack(self.pair.name, box, rule.name, size, fp, fn, strength, epsilon))
         return attacks
 
-    def _gap(self, seen: _Seen) -> float:
+    def _gap(self, seen: _Observed) -> float:
         """How well the black box did in training."""
         if "black" not in self.rules:
             return 0.0

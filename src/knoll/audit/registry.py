@@ -1,6 +1,6 @@
-"""What `knoll audit` and `make audit` attack: one line per estimator, a factory each.
+"""What `knoll audit` and `make audit` attack: every registered estimator, and variants of some.
 
-Add an estimator: add a line. The factory takes keyword parameters (epsilon, delta, relation, ...) and returns an
+A factory makes each. It takes keyword parameters (epsilon, delta, relation, ...) and returns an
 unfitted estimator for rows in the box [-1, 1]^2, or a callable from rows to published numbers with the attributes
 `epsilon`, `delta` and, if they differ from what `audit` takes for granted, `pairs`, `batch` and `gaussian`.
 """
@@ -15,6 +15,7 @@ import knoll
 from knoll.audit.pairs import Pair
 from knoll.privacy import Budget, PrivacyError
 from knoll.queries import Box
+from knoll.registry import ESTIMATORS
 
 
 def _in_the_box(name: str, **fixed: Any) -> Callable[..., Any]:
@@ -24,16 +25,6 @@ def _in_the_box(name: str, **fixed: Any) -> Callable[..., Any]:
         return getattr(knoll, name)(**{"bounds": (-1.0, 1.0), "random_state": 0, **fixed, **given})
 
     return make
-
-
-def _centres(name: str, **fixed: Any) -> Callable[..., Any]:
-    """Return a factory of a clusterer of three clusters in the box."""
-    return _in_the_box(name, **{"n_clusters": 3, **fixed})
-
-
-def _components(name: str, **fixed: Any) -> Callable[..., Any]:
-    """Return a factory of a mixture of two components in the box."""
-    return _in_the_box(name, n_components=2, **fixed)
 
 
 class LocalReports:
@@ -78,32 +69,30 @@ def _local(columns: int, mechanism: str) -> Callable[..., Any]:
     return partial(LocalReports, columns, mechanism)
 
 
-AUDITED: dict[str, Callable[..., Any]] = {
-    "KMeans": _centres("KMeans"),
-    "Lloyd": _centres("Lloyd"),
-    "Lloyd, private bounds": _centres("Lloyd", bounds="private"),
-    "FastLloyd": _centres("FastLloyd"),
-    "PEMeans": _centres("PEMeans"),
-    "LSHTree": _centres("LSHTree"),
-    "Cubes": _centres("Cubes"),
-    "MorseClustering": _centres("MorseClustering", n_clusters=2, n_subclusters=6),
-    "ModeClustering": _in_the_box("ModeClustering"),
-    "GaussianMixture": _components("GaussianMixture"),
-    "EMGaussianMixture": _components("EMGaussianMixture", start="packed", n_steps=2),
-    "HardEMGaussianMixture": _components("HardEMGaussianMixture", start="packed", n_steps=2),
-    "KernelDensity": _in_the_box("KernelDensity", bandwidth="private", n_frequencies=64),
-    "ModeSeeking": _in_the_box("ModeSeeking", n_frequencies=64),
-    "ModeSeeking, each step": _in_the_box("ModeSeeking", bandwidth=0.4, release="each-step", n_steps=3),
-    "ModeSeeking, mini-batches": _in_the_box(
-        "ModeSeeking", bandwidth=0.4, release="each-step", n_steps=3, mini_batches=True
-    ),
-    "ModalRegression": _in_the_box("ModalRegression", bandwidth=0.3, n_frequencies=64),
+_EACH_STEP = {"bandwidth": 0.4, "release": "each-step", "n_steps": 3}
+_VARIANTS: dict[str, Callable[..., Any]] = {
+    "Lloyd, private bounds": _in_the_box("Lloyd", n_clusters=3, bounds="private"),
+    "ModeSeeking, each step": _in_the_box("ModeSeeking", **_EACH_STEP),
+    "ModeSeeking, mini-batches": _in_the_box("ModeSeeking", **_EACH_STEP, mini_batches=True),
     "LocalGaussianMixture": _local(2, "auto"),
     "LocalGaussianMixture, square wave": _local(1, "square_wave"),
     "LocalGaussianMixture, response": _local(1, "response"),
     "LocalGaussianMixture, unary": _local(1, "unary"),
     "LocalGaussianMixture, noise": _local(2, "noise"),
 }
+
+
+def _audited() -> dict[str, Callable[..., Any]]:
+    """Return every estimator behind the door, each followed by its variants, then local reports."""
+    found = {}
+    for each in ESTIMATORS:
+        if not each.local:
+            found[each.name] = _in_the_box(each.name, **(each.example if each.attack is None else each.attack))
+        found |= {name: make for name, make in _VARIANTS.items() if name.split(",")[0] == each.name}
+    return found
+
+
+AUDITED = _audited()
 
 
 def make_audited(name: str, **parameters: Any) -> Any:

@@ -2,7 +2,6 @@
 
 import csv
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,28 +16,14 @@ from knoll.cli.common import (
     Relation,
     console,
     fit_and_write,
+    method_option,
     plain_errors,
     print_table,
     with_fit_options,
 )
+from knoll.registry import methods
 
-
-class Method(StrEnum):
-    """Methods of `knoll cluster`."""
-
-    KMEANS = "kmeans"
-    LLOYD = "lloyd"
-    FAST_LLOYD = "fast-lloyd"
-    PE_MEANS = "pe-means"
-    LSH_TREE = "lsh-tree"
-    CUBES = "cubes"
-    MORSE = "morse"
-
-
-_CLASSES = {
-    Method.KMEANS: "KMeans", Method.LLOYD: "Lloyd", Method.FAST_LLOYD: "FastLloyd", Method.PE_MEANS: "PEMeans",
-    Method.LSH_TREE: "LSHTree", Method.CUBES: "Cubes", Method.MORSE: "MorseClustering",
-}  # fmt: skip
+METHODS = methods("cluster")
 
 
 @with_fit_options
@@ -48,8 +33,8 @@ def cluster(
         int | None, typer.Option("--k", help="Number of clusters; if left out, kmeans and morse choose it.")
     ] = None,
     method: Annotated[
-        Method, typer.Option(help="kmeans for round clusters, morse for any shape; the others are for comparison.")
-    ] = Method.KMEANS,
+        str, method_option(METHODS, "kmeans for round clusters, morse for any shape; the others are for comparison.")
+    ] = next(iter(METHODS)),
     out: Annotated[Path, typer.Option(help="Folder for model.json, centers.csv and clusters.png.")] = Path("out"),
     *,
     options: FitOptions,
@@ -61,7 +46,7 @@ def cluster(
     import knoll
 
     def make() -> Any:
-        return getattr(knoll, _CLASSES[method])(k, **options.parameters())
+        return getattr(knoll, METHODS[method])(k, **options.parameters())
 
     fit_and_write(make, data, options, out, _write, _show)
 
@@ -153,7 +138,7 @@ def demo(
         highlight=False, soft_wrap=True,
     )  # fmt: skip
     options = FitOptions(bounds, ",".join(BOUNDS), missing="drop", ledger=out / "privacy.db", seed=0)
-    cluster(data=data, k=4, method=Method.KMEANS, out=out, **vars(options))
+    cluster(data=data, k=4, method="kmeans", out=out, **vars(options))
     console.print(f"\nOpen [bold]{out / 'clusters.png'}[/bold] to see the clusters.", highlight=False)
 
 

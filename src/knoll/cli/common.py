@@ -105,6 +105,17 @@ def with_fit_options(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
+def method_option(methods: dict[str, str], words: str) -> Any:
+    """Return the option that chooses among the methods of a command."""
+
+    def one_of_them(given: str) -> str:
+        if given not in methods:
+            raise typer.BadParameter(f"{given!r} is not one of {', '.join(methods)}")
+        return given
+
+    return typer.Option(parser=one_of_them, metavar=f"[{'|'.join(methods)}]", help=words)
+
+
 def prepare_folder(folder: Path) -> None:
     """Make sure that results can be written before any budget is spent."""
     folder.mkdir(parents=True, exist_ok=True)

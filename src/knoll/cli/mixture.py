@@ -1,24 +1,15 @@
 """knoll mixture: fit a Gaussian mixture and publish it."""
 
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from knoll.cli.common import Data, FitOptions, console, fit_and_write, print_table, with_fit_options
+from knoll.cli.common import Data, FitOptions, console, fit_and_write, method_option, print_table, with_fit_options
+from knoll.registry import methods
 
-
-class Method(StrEnum):
-    """Methods of `knoll mixture`."""
-
-    CENTRAL = "central"
-    EM = "em"
-    HARD_EM = "hard-em"
-
-
-_CLASSES = {Method.CENTRAL: "GaussianMixture", Method.EM: "EMGaussianMixture", Method.HARD_EM: "HardEMGaussianMixture"}
+METHODS = methods("mixture")
 
 
 @with_fit_options
@@ -26,8 +17,8 @@ def mixture(
     data: Data,
     k: Annotated[int | None, typer.Option("--k", help="Number of components; if left out, central chooses it.")] = None,
     method: Annotated[
-        Method, typer.Option(help="central is the most accurate; the others are for comparison.")
-    ] = Method.CENTRAL,
+        str, method_option(METHODS, "central is the most accurate; the others are for comparison.")
+    ] = next(iter(METHODS)),
     covariance: Annotated[str, typer.Option(help="full, tied, diag or spherical.")] = "full",
     synthetic: Annotated[int, typer.Option(help="Rows of synthetic data to draw from the mixture.")] = 0,
     out: Annotated[Path, typer.Option(help="Folder for model.json, components.csv and mixture.png.")] = Path("out"),
@@ -41,7 +32,7 @@ def mixture(
     import knoll
 
     def make() -> Any:
-        return getattr(knoll, _CLASSES[method])(k, covariance_type=covariance, **options.parameters())
+        return getattr(knoll, METHODS[method])(k, covariance_type=covariance, **options.parameters())
 
     fit_and_write(make, data, options, out, partial(write_mixture, synthetic=synthetic), show_mixture)
 

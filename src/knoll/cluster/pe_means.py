@@ -193,14 +193,14 @@ def vote(
     n: float,
     shape: tuple[np.ndarray, np.ndarray],
     rng: np.random.RandomState,
-) -> "Found":
+) -> "VotedCentres":
     """Let records vote for random points with mean and variance `shape`, then for variations of the winners."""
     d, variations = domain.n_columns, int(min(max(n**0.5, 4.0), MOST_VARIATIONS, max(MOST_ELECTED / k, 1)))
     steps = int(np.clip(round(n / k / float(grant.stderr(Count())) / VOTE_NOISE), 1, MOST_VOTES))
 
     parts = iter(grant.even(steps))
 
-    def ask(cells: Nearest | TwoLevel, expected: np.ndarray) -> Found:
+    def ask(cells: Nearest | TwoLevel, expected: np.ndarray) -> VotedCentres:
         votes = next(parts).release(NearestVotes(cells))
         noise = float(votes.stderr.max())
         kept = keep_top_mass(drawn_to(expected, votes.value, noise), n)
@@ -231,15 +231,15 @@ def elect(
     noise: float,
     rng: np.random.RandomState,
     restarts: int | None = None,
-) -> "Found":
+) -> "VotedCentres":
     """Run weighted k-means on a population, weighted by votes, in the metric of the scales."""
     unit = np.ones(population.shape[1]) if scales is None else scales
     centres, labels = weighted_kmeans(population / unit, votes, k, rng, restarts=restarts)
-    return Found(population, votes, labels, centres * unit, noise)
+    return VotedCentres(population, votes, labels, centres * unit, noise)
 
 
 @dataclass(frozen=True)
-class Found:
+class VotedCentres:
     """A population, the votes that were kept, the centre of each point, the centres, and the noise of a vote."""
 
     population: np.ndarray

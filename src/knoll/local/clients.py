@@ -203,7 +203,7 @@ class Noisy(Client):
             raise PrivacyError(f"{self.budget} is too small for the precision of a report's noise")
 
     def _randomise(self, rows: np.ndarray) -> list[Any]:
-        grid = self.box.quantise(rows).astype(np.int64)
+        grid = self.box.clip_to_grid(rows).astype(np.int64)
         return WordNoise().perturb(grid, self.budget.law, self.scale).tolist()
 
 

@@ -24,7 +24,7 @@ MOST_CHOSEN = 8  # largest number of components that is tried: bounds time
 
 
 @dataclass(frozen=True)
-class Found:
+class FittedReports:
     """A mixture, its standard errors (weights, means, covariances), its likelihood, and the histogram under it."""
 
     mixture: Mixture
@@ -35,9 +35,9 @@ class Found:
 
 def fit_from_reports(
     client: Client, valid: np.ndarray, k: int | None, floor: np.ndarray, rng: np.random.RandomState
-) -> Found:
+) -> FittedReports:
     """Return a mixture of k components, or of the number that the Bayesian information criterion chooses."""
-    fit: Callable[..., Found] = (
+    fit: Callable[..., FittedReports] = (
         _fit_noisy if isinstance(client, Noisy) else _fit_waves if isinstance(client, Waves) else _fit_bins
     )
     if k is not None:
@@ -57,25 +57,25 @@ def fit_from_reports(
 
 def _fit_bins(
     client: SquareWave | Unary, valid: np.ndarray, k: int, floor: np.ndarray, rng: np.random.RandomState, errors: bool
-) -> Found:
+) -> FittedReports:
     edges = client.edges
-    sight, hidden, redrawn = _sight(client, valid, rng)
+    observed, hidden, redrawn = _sight(client, valid, rng)
     lower, width = float(edges[0]), float(edges[-1] - edges[0])
     places = lower + width * (np.arange(k) + 0.5) / k
     prior = Prior(LEAST_PRIOR + WIDE * hidden, (width / (6 * k)) ** 2, PLACED * hidden, places)
     least = max(float(floor[0]), (width / client.n_bins / 4) ** 2)
-    fits, value = fit_binned(sight, edges, k, rng, floor=least, prior=prior)
+    fits, value = fit_binned(observed, edges, k, rng, floor=least, prior=prior)
     mixture = Mixture.nearest(fits.weights, fits.means[:, None], fits.variances[:, None, None], floor)
     spread = np.zeros((3, k))
     if errors:
         start = Fits(*(np.tile(each, (REDRAWS, 1)) for each in (fits.weights, fits.means, fits.variances)))
         again = em_steps(start, redrawn, edges, REDRAWN_STEPS, least, prior)
         spread = np.stack([each.std(axis=0) for each in (again.weights, again.means, again.variances)])
-    density = np.full(client.n_bins, sight.total / client.n_bins)
+    density = np.full(client.n_bins, observed.total / client.n_bins)
     for _ in range(50):  # smoothed; otherwise it would fit the noise of single bins
-        padded = np.pad(sight.expected(density), 1, mode="edge")
+        padded = np.pad(observed.expected(density), 1, mode="edge")
         density = (padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4
-    return Found(mixture, (spread[0], spread[1][:, None], spread[2][:, None, None]), value, density)
+    return FittedReports(mixture, (spread[0], spread[1][:, None], spread[2][:, None, None]), value, density)
 
 
 def _sight(
@@ -103,7 +103,7 @@ def _sight(
 
 def _fit_noisy(
     client: Noisy, valid: np.ndarray, k: int, floor: np.ndarray, rng: np.random.RandomState, errors: bool
-) -> Found:
+) -> FittedReports:
     box = client.box
     reports = box.centre + valid * box.steps
     noise = np.square(client.stderr)
@@ -121,7 +121,7 @@ def _fit_noisy(
         parts = ("weights", "means", "covariances")
         spread = tuple(shrink * np.std([getattr(each, part) for each in again], axis=0) for part in parts)
         spread = _at_least(spread, mixture, noise, len(reports))
-    return Found(mixture, spread, value, np.empty(0))
+    return FittedReports(mixture, spread, value, np.empty(0))
 
 
 def _at_least(
@@ -139,7 +139,7 @@ def _at_least(
 
 def _fit_waves(
     client: Waves, valid: np.ndarray, k: int, floor: np.ndarray, rng: np.random.RandomState, errors: bool
-) -> Found:
+) -> FittedReports:
     """Components without correlations, whose columns go through channels of their own."""
     through = hidden_records(client.columns[0].channel)
     placed = LEAST_PRIOR + through
@@ -156,7 +156,7 @@ def _fit_waves(
         spread = tuple(shrink * np.std([getattr(each, part) for each in again], axis=0) for part in parts)
         average = np.einsum("k,kii->i", mixture.weights, mixture.covariances)
         spread = _at_least(spread, mixture, through * average, len(valid))
-    return Found(mixture, spread, value, np.empty(0))
+    return FittedReports(mixture, spread, value, np.empty(0))
 
 
 def hidden_records(channel: np.ndarray) -> float:
@@ -171,7 +171,7 @@ def too_few(client: Client, valid: np.ndarray) -> bool:
     return (int(valid[-1]) if isinstance(client, Unary) else len(valid)) == 0
 
 
-def public_guess(client: Client, k: int, floor: np.ndarray) -> Found:
+def public_guess(client: Client, k: int, floor: np.ndarray) -> FittedReports:
     """Return components spread over the bounds: without a report, nothing more is known."""
     box = client.box
     d = box.n_columns
@@ -179,4 +179,4 @@ def public_guess(client: Client, k: int, floor: np.ndarray) -> Found:
     means = box.corners[0] + along[:, None] * 2 * box.half
     wide = np.tile(np.diag(np.square(box.half / 3)), (k, 1, 1))
     endless = (np.full(k, np.inf), np.full((k, d), np.inf), np.full((k, d, d), np.inf))
-    return Found(Mixture.nearest(np.full(k, 1 / k), means, wide, floor), endless, -np.inf, np.empty(0))
+    return FittedReports(Mixture.nearest(np.full(k, 1 / k), means, wide, floor), endless, -np.inf, np.empty(0))

@@ -1,8 +1,5 @@
 """Gaussian mixtures from released moments."""
 
-from knoll.mixture.central import GaussianMixture
-from knoll.mixture.em import EMGaussianMixture
-from knoll.mixture.hard_em import HardEMGaussianMixture
-from knoll.numeric.mixture import Mixture
+from knoll.registry import exports
 
-__all__ = ["EMGaussianMixture", "GaussianMixture", "HardEMGaussianMixture", "Mixture"]
+__all__, __getattr__ = exports(__name__, Mixture="knoll.numeric.mixture")

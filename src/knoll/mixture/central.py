@@ -154,4 +154,4 @@ class GaussianMixture(PrivateMixture, PrivateFit):
         )
         shaped = errors[0], errors[1][:, None], errors[2][:, None, None]
         more = {"histogram_": histogram.counts, "histogram_edges_": histogram.edges}
-        return Components(mixture, shaped, np.zeros(len(fits.means)), histogram.sight.total, sure, more)
+        return Components(mixture, shaped, np.zeros(len(fits.means)), histogram.observed.total, sure, more)

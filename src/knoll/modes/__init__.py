@@ -1,8 +1,5 @@
 """Modes of sensitive data: the released density, mode seeking, modal regression and clustering by modes."""
 
-from knoll.modes.density import KernelDensity
-from knoll.modes.modal_regression import ModalRegression
-from knoll.modes.mode_clustering import ModeClustering
-from knoll.modes.mode_seeking import ModeSeeking
+from knoll.registry import exports
 
-__all__ = ["KernelDensity", "ModalRegression", "ModeClustering", "ModeSeeking"]
+__all__, __getattr__ = exports(__name__)

@@ -15,12 +15,12 @@ from sklearn.base import DensityMixin
 from sklearn.utils import check_random_state
 
 from knoll.estimator import declared
-from knoll.modes.kernel_model import KernelModel, Looked
+from knoll.modes.kernel_model import Interpreted, KernelModel
 from knoll.privacy import PrivacyError
 from knoll.series.ascent import good_starts
-from knoll.series.landscape import mesh_axes
 from knoll.series.series import GridSeries, Series, kernel_volume
 from knoll.series.surroundings import Surroundings
+from knoll.series.survey import mesh_axes
 from knoll.steps.kernel_sum import LADDER
 
 
@@ -70,7 +70,7 @@ class KernelDensity(DensityMixin, KernelModel):
     n_frequencies: int = 2048
     scale_by_bounds: bool = True
 
-    def _look(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Looked:
+    def _interpret(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Interpreted:
         return (series if len(hs) == 1 else series.at(best_by_cross_validation(series, hs))), {}
 
     def score_samples(self, X: Any) -> np.ndarray:

@@ -20,11 +20,11 @@ from knoll.steps.kernel_sum import check_bandwidth, release_series, rungs, serie
 MOST_FEATURES = 2**17  # most released totals: bounds the memory and the time of a fit
 
 
-Looked = tuple[Series, dict[str, Any]]
+Interpreted = tuple[Series, dict[str, Any]]
 
 
 class KernelModel(PrivateFit, PackedSeries, BaseEstimator):
-    """Base of estimators that release a kernel sum once. A method implements `_look`, which is post-processing."""
+    """Base of estimators that release a kernel sum once. A method implements `_interpret`, which is post-processing."""
 
     _ATTRIBUTES = PackedSeries.ATTRIBUTES
     _published: ClassVar = {**PackedSeries.PUBLISHED, "scales_": "d"}
@@ -39,14 +39,14 @@ class KernelModel(PrivateFit, PackedSeries, BaseEstimator):
         around = surroundings(context, self)
         hs = self._rungs(context, around)
         series = release_series(context.grant, around, hs, rng, 2 * self.n_frequencies, slope=self._slope)
-        series, more = self._look(series, hs, around, int(rng.randint(2**31 - 1)))
+        series, more = self._interpret(series, hs, around, int(rng.randint(2**31 - 1)))
         return {"scales_": context.scales, **packed(series, hs), **more}
 
     def _rungs(self, context: FitContext, around: Surroundings) -> np.ndarray:
         """Bandwidths that the release must serve, coarsest first."""
         return rungs(context.grant, around, self.bandwidth)
 
-    def _look(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Looked:
+    def _interpret(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Interpreted:
         """Return the series with the bandwidth to keep, and the method's fitted attributes by name."""
         raise NotImplementedError
 

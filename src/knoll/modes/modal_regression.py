@@ -17,7 +17,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from knoll.estimator import FitContext, declared
-from knoll.modes.kernel_model import KernelModel, Looked
+from knoll.modes.kernel_model import Interpreted, KernelModel
 from knoll.parameters import CHANCE
 from knoll.privacy import DataError, PrivacyError
 from knoll.rows import doubles_of
@@ -121,7 +121,7 @@ class ModalRegression(RegressorMixin, KernelModel):
         """
         return self._fit_to(X, y)
 
-    def _look(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Looked:
+    def _interpret(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Interpreted:
         series = series if len(hs) == 1 else choose_bandwidth(series, around, self.chance, seed, len(hs))
         return series, {"threshold_": threshold(series, around.high - around.low, self.chance, len(hs))}
 

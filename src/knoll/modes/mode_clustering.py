@@ -25,8 +25,8 @@ from knoll.numeric.ward import ward
 from knoll.parameters import CHANCE, MOST_CLUSTERS, OneOf, Passes, Whole
 from knoll.privacy import Ask
 from knoll.queries import Count
-from knoll.series.landscape import Landscape, choose_rung
 from knoll.series.place import settle
+from knoll.series.survey import ModeSurvey, choose_rung
 from knoll.steps.kernel_sum import (
     LADDER,
     MOST_ON_GRID,
@@ -172,7 +172,7 @@ def _clusters(means: CellMeans, points: np.ndarray, groups: np.ndarray) -> Clust
     return Clusters(means, {"local_modes_": points, "local_groups_": groups.astype(np.float64)})
 
 
-def basin_points(view: Landscape, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+def basin_points(view: ModeSurvey, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
     """Return mesh points, the kept peak in whose basin each lies, the density there, and a cell's volume."""
     assert view.axes is not None
     assert view.basin is not None

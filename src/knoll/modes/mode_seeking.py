@@ -21,17 +21,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from knoll.estimator import FitContext, declared
 from knoll.modes.density import best_by_cross_validation
-from knoll.modes.kernel_model import KernelModel, Looked
+from knoll.modes.kernel_model import Interpreted, KernelModel
 from knoll.numeric.distances import nearest
 from knoll.parameters import CHANCE, MOST_STEPS, Flag, OneOf, Whole
 from knoll.privacy import Ask
 from knoll.rows import label_rows
 from knoll.series.ascent import ascend
-from knoll.series.landscape import Landscape, choose_rung, survey
 from knoll.series.packing import packed
 from knoll.series.place import settle
 from knoll.series.series import Series
 from knoll.series.surroundings import Surroundings
+from knoll.series.survey import ModeSurvey, choose_rung, survey
 from knoll.steps.each_step import ascend_step_by_step, step_asks
 from knoll.steps.kernel_sum import LADDER, surroundings
 
@@ -142,7 +142,7 @@ class ModeSeeking(KernelModel):
         modes = ordered(points, found.stderr(points), heights, sure, found.threshold(self.chance))
         return {"scales_": context.scales, **series, "density_bandwidth_": series["bandwidth_"], **modes}
 
-    def _look(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Looked:
+    def _interpret(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Interpreted:
         view, _ = choose_rung(series, hs, around, self.chance, seed, self.n_modes)
         kept = kept_peaks(view, self.n_modes)
         finest = hs[-1] if isinstance(self.bandwidth, str) else None
@@ -173,11 +173,11 @@ class ModeSeeking(KernelModel):
         return state
 
     @cached_property
-    def landscape_(self) -> Landscape:
+    def landscape_(self) -> ModeSurvey:
         """Peaks, passes and significance at the chosen bandwidth. Post-processing, computed on first use."""
         return survey(self.series_, self._around(), self.chance, 0)
 
-    def mode_tree(self, steps: int = 25) -> list[Landscape]:
+    def mode_tree(self, steps: int = 25) -> list[ModeSurvey]:
         """Return the peaks and their significance at bandwidths along the ladder (or around the only one).
 
         Parameters
@@ -187,7 +187,7 @@ class ModeSeeking(KernelModel):
 
         Returns
         -------
-        views : list of Landscape
+        views : list of ModeSurvey
             Each with `series.bandwidth`, `peaks`, `significance` and `stands_out`.
         """
         widest, narrowest = self.rungs_[0], self.rungs_[-1]
@@ -253,7 +253,7 @@ def density_bandwidth(series: Series, hs: np.ndarray, widest: np.ndarray) -> np.
     return widest if len(hs) == 1 else np.minimum(best_by_cross_validation(series, hs), widest)
 
 
-def kept_peaks(view: Landscape, n_modes: int | None) -> np.ndarray:
+def kept_peaks(view: ModeSurvey, n_modes: int | None) -> np.ndarray:
     """Which peaks are modes: the significant ones, or the n that persist longest."""
     if n_modes is None:
         return np.flatnonzero(view.stands_out)
@@ -261,7 +261,7 @@ def kept_peaks(view: Landscape, n_modes: int | None) -> np.ndarray:
 
 
 def basin_labels(
-    series: Series, view: Landscape, around: Surroundings, modes: np.ndarray, rows: np.ndarray
+    series: Series, view: ModeSurvey, around: Surroundings, modes: np.ndarray, rows: np.ndarray
 ) -> np.ndarray:
     """Label rows by where ascent leads: on the mesh in few columns, by following mean shift in many."""
     rows = around.domain.clip(rows)

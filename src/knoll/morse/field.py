@@ -14,7 +14,7 @@ _WORK = 2**18  # doubles in one batch: small enough to stay in cache
 
 
 @dataclass(frozen=True)
-class Look:
+class FieldValues:
     """What the field says at points x: heights log p, slopes g = grad log p, and a matrix per point."""
 
     height: np.ndarray
@@ -91,16 +91,16 @@ class Field:
         pull = -np.matmul(z.transpose(1, 0, 2), self.whiten).transpose(1, 0, 2)
         return height, share, pull, np.einsum("nk,nkd->nd", share, pull)
 
-    def metric(self, x: np.ndarray) -> Look:
+    def metric(self, x: np.ndarray) -> FieldValues:
         """Heights, slopes and the Riemannian metric R = sum of shares x precisions: its flow is mean shift."""
 
         def look(part: np.ndarray) -> tuple[np.ndarray, ...]:
             height, share, _, slope = self._terms(part)
             return height, slope, np.tensordot(share, self.precision, 1)
 
-        return Look(*self._batched(x, look))
+        return FieldValues(*self._batched(x, look))
 
-    def curvature(self, x: np.ndarray) -> Look:
+    def curvature(self, x: np.ndarray) -> FieldValues:
         """Heights, slopes and the Hessian of log p."""
 
         def look(part: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -109,7 +109,7 @@ class Field:
             hessian = outer - np.tensordot(share, self.precision, 1) - slope[:, :, None] * slope[:, None, :]
             return height, slope, (hessian + hessian.transpose(0, 2, 1)) / 2
 
-        return Look(*self._batched(x, look))
+        return FieldValues(*self._batched(x, look))
 
     def shares(self, x: np.ndarray) -> np.ndarray:
         """Return the share of each component at points, (n, k)."""

@@ -46,7 +46,7 @@ def nodes_of(field: Field, peaks: np.ndarray, home: np.ndarray) -> tuple[np.ndar
 
 
 def straight(field: Field, nodes: np.ndarray, owner: np.ndarray) -> Ways:
-    """Look along the lines between all pairs of nodes that belong to different peaks.
+    """FieldValues along the lines between all pairs of nodes that belong to different peaks.
 
     On the line from a to b the squared distance to a component is a quadratic of the position with coefficients
     |za|^2, za.zb, |zb|^2, so that all lines cost one product per component.

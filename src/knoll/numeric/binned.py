@@ -1,6 +1,6 @@
 """One-dimensional mixtures from counts in bins: expectation-maximisation that takes the noise of counts into account.
 
-A `Sight` holds what was seen of the true counts of bins. It has noisy counts (released by a curator, or debiased local
+`ObservedCounts` hold what was seen of the true counts of bins: noisy counts (released by a curator, or debiased local
 reports), or reports through a known channel. Given the intensities of the bins, it returns the expected true counts,
 which the M-step treats as data. Bins enter with their exact probabilities under a normal law, so wide bins cause no
 bias. Everything here is post-processing.
@@ -38,7 +38,7 @@ class Fits:
         return Fits(self.weights[order], self.means[order], self.variances[order])
 
 
-class Sight(Protocol):
+class ObservedCounts(Protocol):
     """What was seen of the counts of bins."""
 
     total: float
@@ -132,14 +132,14 @@ def bin_moments(fits: Fits, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
     return p, fits.means[..., None] + s * mean, s * s * variance
 
 
-def em_steps(fits: Fits, sight: Sight, edges: np.ndarray, steps: int, floor: float, prior: Prior) -> Fits:
+def em_steps(fits: Fits, observed: ObservedCounts, edges: np.ndarray, steps: int, floor: float, prior: Prior) -> Fits:
     """Run expectation-maximisation for a number of steps."""
     extra, pulled = prior.records, prior.mean_records
     for _ in range(steps):
         p, mean, variance = bin_moments(fits, edges)
         joint = fits.weights[..., None] * p
         mixed = joint.sum(axis=-2)
-        truth = sight.expected(sight.total * mixed)
+        truth = observed.expected(observed.total * mixed)
         share = joint * (truth / np.maximum(mixed, _TINY))[..., None, :]
         mass = np.maximum(share.sum(axis=-1), 1e-9)
         means = (share * mean).sum(axis=-1)
@@ -157,10 +157,10 @@ def em_steps(fits: Fits, sight: Sight, edges: np.ndarray, steps: int, floor: flo
     return fits
 
 
-def log_likelihood(fits: Fits, sight: Sight, edges: np.ndarray) -> np.ndarray:
+def log_likelihood(fits: Fits, observed: ObservedCounts, edges: np.ndarray) -> np.ndarray:
     """Return the log-likelihood of what was seen, for each fit."""
     p = bin_moments(fits, edges)[0]
-    return sight.log_likelihood(sight.total * (fits.weights[..., None] * p).sum(axis=-2))
+    return observed.log_likelihood(observed.total * (fits.weights[..., None] * p).sum(axis=-2))
 
 
 def log_prior(fits: Fits, prior: Prior) -> np.ndarray:
@@ -184,7 +184,7 @@ def starts(density: np.ndarray, edges: np.ndarray, k: int, rng: np.random.Random
 
 
 def fit_binned(
-    sight: Sight,
+    observed: ObservedCounts,
     edges: np.ndarray,
     k: int,
     rng: np.random.RandomState,
@@ -197,7 +197,7 @@ def fit_binned(
 
     Parameters
     ----------
-    sight : Sight
+    observed : ObservedCounts
         What was seen of the bins' counts.
     edges : array of shape (bins + 1,)
         Edges of the bins, all finite; the outer bins also hold what lies beyond.
@@ -212,13 +212,13 @@ def fit_binned(
     steps : int
         Most steps from the best starts.
     """
-    flat = np.full(len(edges) - 1, sight.total / (len(edges) - 1))
-    density = sight.expected(flat)
+    flat = np.full(len(edges) - 1, observed.total / (len(edges) - 1))
+    density = observed.expected(flat)
     for _ in range(20):
-        density = sight.expected(density)
-    fits = em_steps(starts(density, edges, k, rng), sight, edges, SHORT, floor, prior)
-    likely = log_likelihood(fits, sight, edges) + log_prior(fits, prior)
-    fits = em_steps(fits.take(np.argsort(-likely)[:KEEP]), sight, edges, steps, floor, prior)
-    value = log_likelihood(fits, sight, edges)
+        density = observed.expected(density)
+    fits = em_steps(starts(density, edges, k, rng), observed, edges, SHORT, floor, prior)
+    likely = log_likelihood(fits, observed, edges) + log_prior(fits, prior)
+    fits = em_steps(fits.take(np.argsort(-likely)[:KEEP]), observed, edges, steps, floor, prior)
+    value = log_likelihood(fits, observed, edges)
     best = int((value + log_prior(fits, prior)).argmax())
     return fits.take(best).ordered(), float(value[best])

@@ -171,7 +171,7 @@ class Curator:
             self._record(entry)
         return self._noisy(query, total, entry, source)
 
-    def parts(self, number: int, share: float, key: int) -> Parts:
+    def disjoint_parts(self, number: int, share: float, key: int) -> Parts:
         """Split the records into disjoint random parts, each of which answers one query, at the cost of one.
 
         Parameters

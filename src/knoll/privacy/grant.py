@@ -30,7 +30,7 @@ class Door(Protocol):
         """Answer one query with a share of the budget."""
         ...
 
-    def parts(self, number: int, share: float, key: int) -> Parts:
+    def disjoint_parts(self, number: int, share: float, key: int) -> Parts:
         """Split the records into disjoint random parts."""
         ...
 
@@ -116,7 +116,7 @@ class Grant:
     def batches(self, number: int, key: int) -> Parts:
         """Spend all that is left on disjoint random parts of the records, each of which answers one query."""
         share = self._allowed()
-        parts = self._door.parts(number, share, key)
+        parts = self._door.disjoint_parts(number, share, key)
         self._spend(share)
         return parts
 

@@ -55,7 +55,7 @@ class SplitTree:
 
     def labels(self, block: Floats, grid: Floats | None = None) -> Integers:
         """Return the cell of each record, -1 for none; records that hold a NaN are left out."""
-        points = self.domain.quantise(block) if grid is None else grid
+        points = self.domain.clip_to_grid(block) if grid is None else grid
         axis, threshold = np.array(self._axis), np.array(self._threshold)
         left = np.array(self._left)
         flat, along, across = _flat(points)

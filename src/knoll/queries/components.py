@@ -190,7 +190,7 @@ class ComponentMoments(Query):
 
     def summarise(self, block: Floats) -> Integers:
         """Whiten a chunk of records for every component, share them out and add up."""
-        grid = np.ascontiguousarray(self.domain.quantise(block))
+        grid = np.ascontiguousarray(self.domain.clip_to_grid(block))
         k, d = self.gaussians.n_cells, self.domain.n_columns
         total = np.zeros((k, 1 + d + d * d))
         rows = max(64, _CHUNK // (k * d if self.cells is None else d))

@@ -46,7 +46,7 @@ class Domain(Protocol):
         """Width of a grid unit, per column."""
         ...
 
-    def quantise(self, block: Floats) -> Floats:
+    def clip_to_grid(self, block: Floats) -> Floats:
         """Clip records and round them to the grid; records that hold a NaN are left out."""
         ...
 
@@ -117,9 +117,9 @@ class Box:
         """Width of a grid unit, per column."""
         return self.half / UNIT
 
-    def quantise(self, block: Floats) -> Floats:
+    def clip_to_grid(self, block: Floats) -> Floats:
         """Clip to the box and round to the grid; records that hold a NaN are left out."""
-        return self._grid.quantise(block)
+        return self._grid.clip_to_grid(block)
 
     @cached_property
     def _grid(self) -> "Grid":
@@ -147,7 +147,7 @@ class Ball:
     towards zero, so that rounding never leaves the ball and adds nothing to the sensitivity.
 
     >>> ball = Ball(2.0, (0.0, 0.0))
-    >>> (ball.quantise(np.array([[3.0, 0.0], [0.5, 0.5]])) * ball.steps).round(3).tolist()
+    >>> (ball.clip_to_grid(np.array([[3.0, 0.0], [0.5, 0.5]])) * ball.steps).round(3).tolist()
     [[2.0, 0.0], [0.5, 0.5]]
     """
 
@@ -187,9 +187,9 @@ class Ball:
         """The surrounding cube, with the same grid."""
         return Box(tuple(self.centre - self.radius), tuple(self.centre + self.radius), self.names)
 
-    def quantise(self, block: Floats) -> Floats:
+    def clip_to_grid(self, block: Floats) -> Floats:
         """Clip to the ball and cut to the grid; records that hold a NaN are left out."""
-        return clip_to_ball(self.cube.quantise(block), UNIT)
+        return clip_to_ball(self.cube.clip_to_grid(block), UNIT)
 
     def reach(self, weights: Integers, norm: int) -> float:
         """Largest norm of an equally weighted grid point: UNIT in l2; sqrt(columns) times it, on a diagonal, in l1."""
@@ -222,7 +222,7 @@ class Grid:
             column[0] if self._cube else column for column in (centre, 1.0 / steps, limit)
         )
 
-    def quantise(self, block: Floats) -> Floats:
+    def clip_to_grid(self, block: Floats) -> Floats:
         """Return the grid points of a block as doubles; records that hold a NaN are left out."""
         with np.errstate(over="ignore", invalid="ignore"):
             if self._cube:

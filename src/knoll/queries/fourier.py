@@ -160,7 +160,7 @@ class FourierFeatures(Query):
 
     def summarise(self, block: Floats) -> Integers:
         """Look up the cosine and sine of every phase; add them up."""
-        grid = self.domain.quantise(block)
+        grid = self.domain.clip_to_grid(block)
         m = (self.shape[0] - 1) // 2
         total = np.zeros(self.shape[0])
         total[0] = len(grid)

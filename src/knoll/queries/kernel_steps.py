@@ -64,7 +64,7 @@ class KernelSteps(Query):
 
     def summarise(self, block: Floats) -> Integers:
         """Add up the whitened contributions of a block."""
-        grid = self.domain.quantise(block)
+        grid = self.domain.clip_to_grid(block)
         k, d = self._origins.shape
         total = np.zeros(self.shape[0])
         rows = max(1, 2**20 // (k * (1 + d)))

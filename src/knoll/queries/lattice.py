@@ -74,7 +74,7 @@ class Lattice:
     def histogram(self, block: Floats) -> Floats:
         """Count the records of a block in each cell; element-wise arithmetic decides the cell."""
         per_cell, first = self.domain.steps / self.width, (self.domain.centre - self.low) / self.width
-        place = self.domain.quantise(block) * per_cell + first
+        place = self.domain.clip_to_grid(block) * per_cell + first
         inside = ((place >= 0) & (place <= self._end)).all(axis=1)
         if not inside.all():
             place = place[inside]

@@ -67,7 +67,7 @@ class CellMoments(Query):
 
     def summarise(self, block: Floats) -> Integers:
         """Count and add up the records of each cell."""
-        grid = self.domain.quantise(block)
+        grid = self.domain.clip_to_grid(block)
         labels = self.cells.labels(block, grid if self._same_grid else None)
         return add_by_cell(labels, grid, self.cells.n_cells)
 

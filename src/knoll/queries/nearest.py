@@ -62,12 +62,12 @@ class Nearest:
         self._pack()
 
     def metric_grid(self, block: Floats, grid: Floats | None = None) -> Floats:
-        """Return records on the grid in which distances are taken; `grid` is ``domain.quantise(block)`` if known."""
+        """Return records on the grid in which distances are taken; `grid`: ``domain.clip_to_grid(block)``, if known."""
         if self._shared_grid:
-            return self.domain.quantise(block) if grid is None else grid
+            return self.domain.clip_to_grid(block) if grid is None else grid
         if isinstance(self.domain, Box):
-            return self._metric.quantise(block)
-        inside = self.domain.quantise(block) if grid is None else grid
+            return self._metric.clip_to_grid(block)
+        inside = self.domain.clip_to_grid(block) if grid is None else grid
         return np.rint(inside * (self.domain.steps / self.steps))
 
     def labels(self, block: Floats, grid: Floats | None = None, *, metric_grid: Floats | None = None) -> Integers:

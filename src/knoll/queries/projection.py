@@ -45,9 +45,9 @@ class Projected:
         self._factor = unit / (self.radius / UNIT)
         require_finite("a projection's entries", self._integers, self._factor)
 
-    def quantise(self, block: Floats, grid: Floats | None = None) -> Floats:
+    def clip_to_grid(self, block: Floats, grid: Floats | None = None) -> Floats:
         """Project records and put them on the projected ball's grid; `grid` is the source's, if known."""
-        points = self.source.quantise(block) if grid is None else grid
+        points = self.source.clip_to_grid(block) if grid is None else grid
         projected = points @ self._integers
         projected *= self._factor
         np.rint(projected, out=projected)

@@ -140,7 +140,7 @@ class CellShapes(Query):
 
     def summarise(self, block: Floats) -> Integers:
         """Count the records of each cell and add up their displacements and squares."""
-        grid = self.frame.domain.quantise(block)
+        grid = self.frame.domain.clip_to_grid(block)
         labels = self.cells.labels(block, grid if self._same_grid else None)
         if labels.size and labels.min() < 0:
             labels, grid = labels[labels >= 0], grid[labels >= 0]
@@ -212,7 +212,7 @@ class ScatterMatrix(Query):
 
     def summarise(self, block: Floats) -> Integers:
         """Add up the products of coordinates, cut towards zero record by record."""
-        grid = self.frame.domain.quantise(block)
+        grid = self.frame.domain.clip_to_grid(block)
         v = self._ellipsoid.clipped(grid, np.zeros(len(grid), dtype=np.int64))
         d = self.frame.n_columns
         total = np.empty((d, d))

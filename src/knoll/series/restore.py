@@ -47,12 +47,12 @@ def restored(series: GridSeries, low: np.ndarray, high: np.ndarray, finest: np.n
     most = MOST_CELLS ** (1 / len(low))
     cells = np.clip(np.ceil((high - low) / finest * PER_BANDWIDTH), 2, most).astype(int)
     middles = [a + (np.arange(m) + 0.5) * (b - a) / m for a, b, m in zip(low, high, cells, strict=True)]
-    seen = Seen(series, [series.lattice.basis(j, middle) for j, middle in enumerate(middles)])
+    seen = ReleaseOnMesh(series, [series.lattice.basis(j, middle) for j, middle in enumerate(middles)])
     return replace(series, totals=shrunk(seen.totals(likely(seen, max(series.count, 1.0))), series))
 
 
 @dataclass(frozen=True)
-class Seen:
+class ReleaseOnMesh:
     """A release and a mesh: totals, their precision, and the map from a measure on the mesh to its totals."""
 
     series: GridSeries
@@ -101,7 +101,7 @@ class Seen:
         return curve
 
 
-def likely(seen: Seen, count: float) -> np.ndarray:
+def likely(seen: ReleaseOnMesh, count: float) -> np.ndarray:
     """The most likely non-negative measure, under a prior with the powers of its own cosines."""
     size = float(np.prod(seen.shape))
     measure = np.full(seen.shape, count / size)
@@ -113,7 +113,7 @@ def likely(seen: Seen, count: float) -> np.ndarray:
     return measure
 
 
-def fitted(seen: Seen, measure: np.ndarray, held: np.ndarray) -> np.ndarray:
+def fitted(seen: ReleaseOnMesh, measure: np.ndarray, held: np.ndarray) -> np.ndarray:
     """The non-negative measure of least misfit plus half the sum of `held` times its squared cosines."""
     ahead, pace = measure, 1.0
     length = 1 / (1.05 * seen.steepest + float(held.max()))

@@ -38,7 +38,7 @@ class Histogram:
     stderr: float
 
     @property
-    def sight(self) -> NoisyCounts:
+    def observed(self) -> NoisyCounts:
         """The noisy counts, in the form that the fit takes."""
         return NoisyCounts(self.counts, self.stderr)
 
@@ -93,7 +93,7 @@ def choose(histogram: Histogram, numbers: range, rng: np.random.RandomState, flo
     scores: dict[int, float] = {}
     for k in numbers:
         value = _fit(histogram, k, rng, floor, CHOOSING_STEPS)[1]
-        scores[k] = -2 * value + (3 * k - 1) * float(np.log(histogram.sight.total))
+        scores[k] = -2 * value + (3 * k - 1) * float(np.log(histogram.observed.total))
         if k >= min(scores, key=lambda j: scores[j]) + 2:
             break
     return min(scores, key=lambda j: scores[j])
@@ -104,10 +104,10 @@ def _fit(
 ) -> tuple[Fits, float]:
     bulk, width = _span(histogram)
     low = float(histogram.edges[np.flatnonzero(np.diff(histogram.edges) < 1.5 * width)[0]])
-    hidden = histogram.stderr**2 * len(histogram.counts) / histogram.sight.total
+    hidden = histogram.stderr**2 * len(histogram.counts) / histogram.observed.total
     prior = Prior(PRIOR + hidden, (bulk / (6 * k)) ** 2, hidden, low + bulk * (np.arange(k) + 0.5) / k)
     least = max(floor, (width / 4) ** 2)
-    return fit_binned(histogram.sight, histogram.edges, k, rng, floor=least, prior=prior, steps=steps)
+    return fit_binned(histogram.observed, histogram.edges, k, rng, floor=least, prior=prior, steps=steps)
 
 
 def _span(histogram: Histogram) -> tuple[float, float]:
@@ -129,7 +129,7 @@ def noise_errors(histogram: Histogram, fits: Fits) -> np.ndarray:
 
     def intensities(at: np.ndarray) -> np.ndarray:
         moved = Fits(at[:k], at[k : 2 * k], at[2 * k :])
-        return histogram.sight.total * (moved.weights[:, None] * bin_moments(moved, histogram.edges)[0]).sum(axis=0)
+        return histogram.observed.total * (moved.weights[:, None] * bin_moments(moved, histogram.edges)[0]).sum(axis=0)
 
     steps = np.diag(scale)
     slope = np.array(

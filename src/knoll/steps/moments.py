@@ -89,7 +89,7 @@ class Belief:
 
 
 @dataclass(frozen=True)
-class Seen:
+class ReleasedMoments:
     """Released counts, whitened means and covariances of components, and the standard errors of their noise."""
 
     counts: np.ndarray
@@ -113,7 +113,9 @@ def moments_ask(n_columns: int, k: int, covariance_type: str, *, soft: bool, tim
     return Ask(size if soft else probe.touched, size, times, share=share / times, bound=(bound[0], bound[1]))
 
 
-def ask(grant: Grant, domain: Box | Ball, belief: Belief, form: Form, *, soft: bool, cells: Any = None) -> Seen:
+def ask(
+    grant: Grant, domain: Box | Ball, belief: Belief, form: Form, *, soft: bool, cells: Any = None
+) -> ReleasedMoments:
     """Release the moments of a mixture's components about themselves.
 
     If the noise is wide enough to matter, the clip is narrower. What it cuts off is then put back, as for a Gaussian.
@@ -142,7 +144,9 @@ def ask(grant: Grant, domain: Box | Ball, belief: Belief, form: Form, *, soft: b
     return _read(released.value, released.stderr, query, roots, radius)
 
 
-def _read(value: np.ndarray, stderr: np.ndarray, query: ComponentMoments, roots: np.ndarray, radius: float) -> Seen:
+def _read(
+    value: np.ndarray, stderr: np.ndarray, query: ComponentMoments, roots: np.ndarray, radius: float
+) -> ReleasedMoments:
     """Split a release into its parts: moments per record of each component, with the effect of clipping undone."""
     shorter, narrower = clip_factors(query.domain.n_columns, radius)
     k, d = query.shape[0], query.domain.n_columns
@@ -162,10 +166,10 @@ def _read(value: np.ndarray, stderr: np.ndarray, query: ComponentMoments, roots:
         away = away * np.eye(d)
     per = 1 / d if query.products == "trace" else 1.0
     noise = [errors, stderr[:, 1] / n / shorter, stderr[:, 1 + d] * per / n / narrower]
-    return Seen(counts, moves, unclip(spreads, radius) - away, roots, np.stack(noise))
+    return ReleasedMoments(counts, moves, unclip(spreads, radius) - away, roots, np.stack(noise))
 
 
-def learn(belief: Belief, seen: Seen, form: Form) -> Belief:
+def learn(belief: Belief, seen: ReleasedMoments, form: Form) -> Belief:
     """Average what is known and what was released, weighted by their precision."""
     visible = seen.counts > SEEN * seen.errors[0]
     gain = belief.unknown / (belief.unknown + np.square(seen.errors))

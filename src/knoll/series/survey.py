@@ -26,7 +26,7 @@ PATH = np.linspace(0.0, 1.0, 17)[1:-1]  # where a straight line between two peak
 
 
 @dataclass(frozen=True)
-class Landscape:
+class ModeSurvey:
     """Peaks of a kernel sum at one bandwidth.
 
     Attributes
@@ -56,7 +56,7 @@ class Landscape:
         return self.significance > self.threshold
 
 
-def survey(series: Series, around: Surroundings, chance: float, seed: int, rungs: int = 1) -> Landscape:
+def survey(series: Series, around: Surroundings, chance: float, seed: int, rungs: int = 1) -> ModeSurvey:
     """Find all peaks of a kernel sum and their significance. `rungs` is how many bandwidths are examined."""
     if isinstance(series, GridSeries):
         axes = mesh_axes(around, series.bandwidth)
@@ -67,7 +67,7 @@ def survey(series: Series, around: Surroundings, chance: float, seed: int, rungs
     sides = (around.high - around.low) / series.bandwidth
     threshold = significance_threshold(chance, sides, rungs=rungs, line=sides[0] if len(sides) == 1 else 0.0)
     sure = significance(series, peaks, float(np.prod(around.high - around.low)))
-    return Landscape(series, peaks, sure, threshold, axes, basin)
+    return ModeSurvey(series, peaks, sure, threshold, axes, basin)
 
 
 def mesh_axes(around: Surroundings, bandwidth: np.ndarray) -> list[np.ndarray]:
@@ -128,7 +128,7 @@ def peaks_between(series: Series, points: np.ndarray) -> Peaks:
 
 def choose_rung(
     series: Series, hs: np.ndarray, around: Surroundings, chance: float, seed: int, n_modes: int | None = None
-) -> tuple[Landscape, list[Landscape]]:
+) -> tuple[ModeSurvey, list[ModeSurvey]]:
     """Survey every rung; return the best one, and all of them."""
     views = [survey(series.at(h), around, chance, seed, len(hs)) for h in hs]
     if n_modes is None:

@@ -26,7 +26,12 @@ def loss_against_k(path: Path, methods: list[str], runs: int) -> None:
             kind = getattr(knoll, method)
             losses = [
                 np.mean(
-                    [-kind(k, delta=len(X) ** -1.1, bounds=box, random_state=r).fit(X).score(X) for r in range(runs)]
+                    [
+                        -kind(k, delta=len(X) ** -1.1, bounds=box, scale_by_bounds=False, random_state=r)
+                        .fit(X)
+                        .score(X)
+                        for r in range(runs)
+                    ]
                 )
                 / len(X)
                 for k in CLUSTERS

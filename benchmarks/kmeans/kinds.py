@@ -75,7 +75,10 @@ def ratio(kind: str, d: int, k: int, run: int) -> float:
     box = knoll.Box(tuple(X.min(axis=0) - 1e-9), tuple(X.max(axis=0) + 1e-9))
     plain = KMeans(clusters, n_init=5, random_state=0).fit(X).inertia_
     return (
-        -knoll.KMeans(clusters, epsilon=1.0, delta=len(X) ** -1.1, bounds=box, random_state=run).fit(X).score(X) / plain
+        -knoll.KMeans(clusters, epsilon=1.0, delta=len(X) ** -1.1, bounds=box, scale_by_bounds=False, random_state=run)
+        .fit(X)
+        .score(X)
+        / plain
     )
 
 

@@ -51,7 +51,9 @@ def losses(X: np.ndarray, k: int, methods: list[str], runs: int, kind: str) -> d
         table, start = [], time.perf_counter()
         for run in range(runs):
             fits = [
-                getattr(knoll, name)(k, epsilon=e, delta=len(X) ** -1.1, bounds=bounds, random_state=run).fit(X)
+                getattr(knoll, name)(
+                    k, epsilon=e, delta=len(X) ** -1.1, bounds=bounds, scale_by_bounds=False, random_state=run
+                ).fit(X)
                 for e in EPSILONS
             ]
             table.append([loss(fit, X) for fit in fits])

@@ -241,7 +241,9 @@ def bench_clusters(runs: int, stem: str, quick: bool) -> None:
         for j, epsilon in enumerate(track(CLUSTER_EPSILONS, description=name)):
             scores, start = [], time.perf_counter()
             for run in range(max(2, runs // 4) if name == "mnist" else runs):
-                model = knoll.ModeClustering(k, epsilon=epsilon, delta=DELTA, bounds=box, random_state=run).fit(X)
+                model = knoll.ModeClustering(
+                    k, epsilon=epsilon, delta=DELTA, bounds=box, scale_by_bounds=False, random_state=run
+                ).fit(X)
                 labels = model.predict(X)
                 mse = matched(model.cluster_centers_, centres)[0]
                 scores.append((adjusted_rand_score(y, labels), normalized_mutual_info_score(y, labels), mse))

@@ -293,10 +293,10 @@ def shapes(runs: int) -> None:
         scores, counts, against = [], [], []
         for run in range(runs):
             X, y = make(5000, run)
-            model = knoll.MorseClustering(k, epsilon=2.0, bounds=bounds, random_state=run).fit(X)
+            model = knoll.MorseClustering(k, epsilon=2.0, bounds=bounds, scale_by_bounds=False, random_state=run).fit(X)
             scores.append(adjusted_rand_score(y, model.predict(X)))
             counts.append(model.n_clusters_)
-            plain = knoll.KMeans(2, epsilon=2.0, bounds=bounds, random_state=run).fit(X)
+            plain = knoll.KMeans(2, epsilon=2.0, bounds=bounds, scale_by_bounds=False, random_state=run).fit(X)
             against.append(adjusted_rand_score(y, plain.predict(X)))
         row = {"shape": name, "k": "unknown" if k is None else k, "runs": runs, "ARI": f"{np.mean(scores):.3f}"}
         row |= {"least ARI": f"{np.min(scores):.3f}", "right k": f"{np.mean(np.array(counts) == 2):.0%}"}

@@ -40,10 +40,10 @@ COMMON_PARAMETERS = """epsilon, delta : float, default=1.0 and 1e-6
     bounds : Box, Ball, (lower, upper), dict or "private"
         Where records can lie, known without looking at them; records outside are clipped. ``"private"`` buys
         bounds with a tenth of the budget.
-    scale_by_bounds : bool, default=False
-        Measure distances in units of each column's bounds, for columns of different kinds. (Scaling by the data's
-        own spread, as a StandardScaler before the estimator does, is not private, and no estimator can see it:
-        `privacy_` does not cover other steps of a pipeline.)
+    scale_by_bounds : bool, default=True
+        Measure distances in units of each column's bounds, so that years and dollars count alike. False measures in
+        raw units. (Scaling by the data's own spread, as a StandardScaler before the estimator does, is not private, and
+        no estimator can see it: `privacy_` does not cover other steps of a pipeline.)
     relation : {"add_remove", "replace_special", "replace_one"}, default="add_remove"
         What neighbouring datasets are.
     unit : Record or User, optional
@@ -89,7 +89,7 @@ class PrivateFit:
     epsilon: float = 1.0
     delta: float = 1e-6
     bounds: Any = None
-    scale_by_bounds: bool = False
+    scale_by_bounds: bool = True
     relation: str = "add_remove"
     unit: Any = None
     missing: str = "refuse"

@@ -92,7 +92,7 @@ def test_steps_are_left_out_when_centres_rest():
     """What they would have cost goes to the last one, and nothing is lost."""
     X = np.random.default_rng(0).uniform(size=(200_000, 2))
     best = KMeans(4, n_init=5, random_state=0).fit(X).inertia_
-    model = knoll.KMeans(4, epsilon=8.0, bounds=(0, 1), random_state=0).fit(X)
+    model = knoll.KMeans(4, epsilon=8.0, bounds=(0, 1), scale_by_bounds=False, random_state=0).fit(X)
     steps = [release for release in model.privacy_.releases if release.query == "count, mean and variance of clusters"]
     assert 1 < len(steps) < 5
     assert steps[-1].share > 0.5
@@ -123,3 +123,13 @@ def test_stderr_is_of_the_size_of_the_error():
     stated = np.median([stderr for _, stderr in ordered], axis=0)
     assert (observed < 2.5 * stated).all()
     assert (observed > 0.3 * stated).all()
+
+
+def test_years_and_dollars_count_alike_by_default(rng):
+    """In raw units the incomes would decide alone, and the noise of ages would be that of incomes."""
+    groups = np.array([[28, 30_000], [67, 25_000], [52, 140_000], [45, 300_000]])
+    X = groups[rng.integers(0, 4, 20_000)] + rng.normal(size=(20_000, 2)) * [3, 6_000]
+    model = knoll.KMeans(4, bounds=([0, 0], [110, 500_000]), random_state=0).fit(X)
+    ages = np.sort(model.cluster_centers_[:, 0])
+    np.testing.assert_allclose(ages, [28, 45, 52, 67], atol=1.0)
+    assert model.centers_stderr_[:, 0].max() < 1

@@ -158,7 +158,7 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
         return belief.mixture
 
     def transform(self, X: Any) -> np.ndarray:
-        """Return the distance of each row to each released centre.
+        """Return the distance of each row to each released centre, in the metric of the fit (see `scale_by_bounds`).
 
         Parameters
         ----------
@@ -174,7 +174,7 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
         return pairwise_distances(rows, self.cluster_centers_ / self.scales_)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return minus the sum of squared distances of X to the nearest centre.
+        """Return minus the sum of squared distances of X to the nearest centre, in the metric of the fit.
 
         It is computed from X without noise: it is for the holder of X, and must not be published.
         """

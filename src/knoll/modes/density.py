@@ -31,9 +31,9 @@ class KernelDensity(DensityMixin, KernelModel):
     Parameters
     ----------
     bandwidth : "ladder", "private", float or array of shape (n_features,), default="ladder"
-        A number is in units of the columns (of their bounds, with ``scale_by_bounds``). "private" spends a tenth of
-        the budget to release the spread of each column. "ladder" makes one release that serves a range of bandwidths,
-        fractions of the bounds, and then chooses one.
+        A number is in units of half the bounds' widths, or in raw units with ``scale_by_bounds=False``. "private"
+        spends a tenth of the budget to release the spread of each column. "ladder" makes one release that serves a
+        range of bandwidths, fractions of the bounds, and then chooses one.
     n_frequencies : int, default=2048
         Number of random frequencies; used with more than three columns. Up to three columns, a grid of frequencies is
         used, as fine as the bandwidth needs.
@@ -68,7 +68,6 @@ class KernelDensity(DensityMixin, KernelModel):
     bandwidth: Any = LADDER
     _: KW_ONLY
     n_frequencies: int = 2048
-    scale_by_bounds: bool = True
 
     def _interpret(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Interpreted:
         return (series if len(hs) == 1 else series.at(best_by_cross_validation(series, hs))), {}

@@ -99,7 +99,6 @@ class ModalRegression(RegressorMixin, KernelModel):
     _: KW_ONLY
     chance: float = 0.1
     n_frequencies: int = 2048
-    scale_by_bounds: bool = True
 
     _published: ClassVar = {**KernelModel._published, "threshold_": ""}
     _slope: ClassVar = True

@@ -115,7 +115,6 @@ class ModeSeeking(KernelModel):
     mini_batches: bool = False
     chance: float = 0.1
     n_frequencies: int = 2048
-    scale_by_bounds: bool = True
 
     _published: ClassVar = {
         **KernelModel._published, "density_bandwidth_": "p", "modes_": "kd", "modes_stderr_": "kd",

@@ -36,7 +36,7 @@ class Fit:
     @classmethod
     def of(cls, model: Any) -> "Fit":
         """Return the facts of a fitted model."""
-        half = np.asarray(model.bounds_.half) / getattr(model, "scales_", 1.0)
+        half = np.ones(model.bounds_.n_columns) if model.scale_by_bounds else np.asarray(model.bounds_.half)
         return cls(len(half), float(half.sum() ** 2 / (half * half).sum()), model.get_params(deep=False))
 
     def given(self, **parameters: Any) -> "Fit":

@@ -37,9 +37,10 @@ _WHERE = {
     "load": "knoll.model",
     "plan": "knoll.planning",
     "save": "knoll.model",
+    "simulate_plan": "knoll.planning",
 }
 _RENAMED = {"Ledger": "FileLedger"}
-_ROOMS = {"audit", "datasets", "local", "morse", "plots", "reference", "testing"}
+_ROOMS = {"audit", "datasets", "local", "morse", "planning", "plots", "reference", "testing"}
 
 __all__ = [
     "Ball",
@@ -67,6 +68,7 @@ __all__ = [
     "load",
     "plan",
     "save",
+    "simulate_plan",
 ]
 
 

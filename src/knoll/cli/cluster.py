@@ -1,4 +1,4 @@
-"""knoll cluster, predict, plan and demo."""
+"""knoll cluster, predict and demo."""
 
 import csv
 import sys
@@ -7,20 +7,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
-from knoll.cli.common import (
-    Data,
-    Delta,
-    Epsilon,
-    FitOptions,
-    Relation,
-    console,
-    fit_and_write,
-    plain_errors,
-    print_table,
-    with_fit_options,
-)
+from knoll.cli.common import Data, FitOptions, console, fit_and_write, plain_errors, print_table, with_fit_options
 
 
 class Method(StrEnum):
@@ -35,7 +23,7 @@ class Method(StrEnum):
     MORSE = "morse"
 
 
-_CLASSES = {
+CLASSES = {
     Method.KMEANS: "KMeans", Method.LLOYD: "Lloyd", Method.FAST_LLOYD: "FastLloyd", Method.PE_MEANS: "PEMeans",
     Method.LSH_TREE: "LSHTree", Method.CUBES: "Cubes", Method.MORSE: "MorseClustering",
 }  # fmt: skip
@@ -61,7 +49,7 @@ def cluster(
     import knoll
 
     def make() -> Any:
-        return getattr(knoll, _CLASSES[method])(k, **options.parameters())
+        return getattr(knoll, CLASSES[method])(k, **options.parameters())
 
     fit_and_write(make, data, options, out, _write, _show)
 
@@ -105,34 +93,6 @@ def predict(
         if out and draft:
             draft.replace(out)
             console.print(f"Labelled {row:,} rows: {out}", highlight=False)
-
-
-def plan(
-    rows: Annotated[int, typer.Option(help="Number of records you expect.")],
-    dims: Annotated[int, typer.Option(help="Number of columns.")],
-    k: Annotated[int, typer.Option("--k", help="Number of clusters.")],
-    epsilon: Epsilon = 1.0,
-    delta: Delta = 1e-6,
-    steps: Annotated[int, typer.Option(help="Number of Lloyd steps.")] = 5,
-    relation: Relation = "add_remove",
-    cap: Annotated[int, typer.Option(help="Rows used per user, if users are protected.")] = 1,
-) -> None:
-    """Show the noise to expect, before any data is touched."""
-    from knoll.planning import plan as make_plan
-
-    with plain_errors():
-        plans = [
-            make_plan(rows, dims, k, value, delta, steps=steps, relation=relation, cap=cap)
-            for value in sorted({max(1e-6, epsilon / 4), epsilon, min(100.0, 4 * epsilon)})
-        ]
-    table = Table(title=f"{rows:,} records, {dims} columns, {k} clusters of {rows / k:,.0f}", title_justify="left")
-    for heading in ("epsilon", "± size of a cluster", "± centre, % of its bounds"):
-        table.add_column(heading, justify="right")
-    for each in plans:
-        style = "bold" if each.epsilon == epsilon else "dim"
-        table.add_row(f"{each.epsilon:g}", f"{each.size_stderr:,.1f}", f"{100 * each.center_stderr:.3g}", style=style)
-    console.print(table)
-    console.print(next(each for each in plans if each.epsilon == epsilon).verdict)
 
 
 def demo(

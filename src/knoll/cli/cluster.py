@@ -1,14 +1,12 @@
-"""knoll cluster, predict and demo."""
+"""knoll cluster and knoll demo."""
 
-import csv
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from knoll.cli.common import Data, FitOptions, console, fit_and_write, plain_errors, print_table, with_fit_options
+from knoll.cli.common import Data, FitOptions, console, fit_and_write, print_table, with_fit_options
 
 
 class Method(StrEnum):
@@ -52,47 +50,6 @@ def cluster(
         return getattr(knoll, CLASSES[method])(k, **options.parameters())
 
     fit_and_write(make, data, options, out, _write, _show)
-
-
-def predict(
-    model: Annotated[Path, typer.Argument(help="model.json of an earlier run.")],
-    data: Annotated[Path, typer.Argument(help="Rows to label.")],
-    out: Annotated[Path | None, typer.Option(help="CSV to write; standard output by default.")] = None,
-) -> None:
-    """Label rows with a released model. Spends no budget. The labels are as sensitive as your rows."""
-    import numpy as np
-
-    import knoll
-    from knoll.engines.files import FileEngine
-
-    with plain_errors():
-        fitted = knoll.load(model)
-        names = getattr(fitted, "feature_names_in_", None)
-        engine = FileEngine(data, None if names is None else [str(name) for name in names])
-        if engine.n_columns != fitted.n_features_in_:
-            raise typer.BadParameter(f"the model has {fitted.n_features_in_} columns, the file {engine.n_columns}")
-        if names is not None:
-            del fitted.feature_names_in_  # rows come as plain arrays, in the model's order
-        draft = out.with_name(out.name + ".part") if out else None
-        stream: Any = open(draft, "w", newline="", encoding="utf-8") if draft else sys.stdout  # noqa: SIM115 (closed below)
-        try:
-            table = csv.writer(stream)
-            table.writerow(["row", "cluster"])
-            row = 0
-            for rows, users, _ in engine.read():
-                del users
-                usable = np.isfinite(rows).all(axis=1)
-                labels = np.full(len(rows), -1)
-                if usable.any():
-                    labels[usable] = fitted.predict(rows[usable])
-                table.writerows((row + i, label if label >= 0 else "") for i, label in enumerate(labels.tolist()))
-                row += len(rows)
-        finally:
-            if draft:
-                stream.close()
-        if out and draft:
-            draft.replace(out)
-            console.print(f"Labelled {row:,} rows: {out}", highlight=False)
 
 
 def demo(

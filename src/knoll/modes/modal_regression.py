@@ -22,11 +22,25 @@ from knoll.parameters import CHANCE
 from knoll.privacy import DataError, PrivacyError
 from knoll.rows import doubles_of
 from knoll.series.bandwidth import choose_bandwidth, regression_rungs
-from knoll.series.conditional import Profiles, climb_last, peaks_of_profiles, profile, shift_last, threshold, y_mesh
+from knoll.series.conditional import (
+    Profiles,
+    climb_last,
+    peaks_of_profiles,
+    profile,
+    records_near,
+    records_near_typical,
+    shift_last,
+    threshold,
+    y_mesh,
+)
 from knoll.series.restore import restored
 from knoll.series.series import GridSeries, Series
 from knoll.series.surroundings import Surroundings
 from knoll.steps.kernel_sum import LADDER, MOST_ON_GRID
+
+FEW = (
+    0.1  # of the records near a typical one: a curve of fewer is marked, as of a normal predictor beyond 2.3 deviations
+)
 
 
 @dataclass(frozen=True)
@@ -39,6 +53,11 @@ class Curves:
         The mesh.
     row, y, significance, stderr : arrays of shape (n_modes,)
         The mesh point of each mode, its place, its significance, and the standard error of its place.
+    records : array of shape (n_modes,)
+        Released number of records near that mesh point (within about a bandwidth), whatever their response.
+    few : array of shape (n_modes,)
+        Whether that is less than a tenth of what lies near a typical record. Such a mode is significant, but of few
+        records, which may be mistakes.
     """
 
     x: np.ndarray
@@ -46,6 +65,8 @@ class Curves:
     y: np.ndarray
     significance: np.ndarray
     stderr: np.ndarray
+    records: np.ndarray
+    few: np.ndarray
 
 
 @declared
@@ -203,8 +224,10 @@ class ModalRegression(RegressorMixin, KernelModel):
         x = self._predictors(mesh)
         found = self._peaks(x)
         kept = found.significance > self.threshold_
-        error = np.sqrt(found.variance[kept])
-        return Curves(x, found.row[kept], found.at[kept], found.significance[kept], error)
+        error, row, around = np.sqrt(found.variance[kept]), found.row[kept], self._around()
+        near = records_near(self.series_, x, float(around.low[-1]), float(around.high[-1]))[row]
+        few = near < FEW * records_near_typical(self.series_, around.low, around.high)
+        return Curves(x, row, found.at[kept], found.significance[kept], error, near, few)
 
     def ascend(self, X: Any, y: Any, steps: int | None = None, *, restore: bool = False) -> np.ndarray:
         """Follow partial mean shift on the released sum from each (x, y); return where y ends (Algorithm 2).

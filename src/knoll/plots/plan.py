@@ -82,7 +82,7 @@ def _draw_risk(axes: Axes, plan: Any) -> None:
     axes.plot(x, right, color=WARNING, marker="o", ms=4, lw=1.6)
     for at, value in zip(x, right, strict=True):
         axes.annotate(
-            f"{np.ceil(value):.0f} %", (at, value), (0, 6), textcoords="offset points", ha="center", fontsize=8.5
+            f"{np.ceil(value):.0f} %", (at, value), (-6, 6), textcoords="offset points", ha="center", fontsize=8.5
         )
     axes.axhline(50, color=FAINT, lw=1)
     axes.set_ylim(*_RIGHT_AXIS)

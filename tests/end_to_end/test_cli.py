@@ -166,6 +166,12 @@ def test_demo_end_to_end(run, tmp_path):
     assert done.exit_code == 0, done.output
     assert (tmp_path / "demo" / "clusters.png").exists()
     assert "Open" in done.output
+    words = " ".join(done.output.split())
+    assert "--user patient --cap 2" in words  # half of the patients come twice: a visit is not a person
+    assert "user (column 'patient', at most 2 records each)" in words
+    with open(tmp_path / "demo" / "visits.csv") as file:
+        ids = [row["patient"] for row in csv.DictReader(file)]
+    assert max(ids.count(each) for each in set(ids)) == 2
 
 
 @pytest.mark.parametrize("command", [[], ["cluster"], ["predict"], ["plan"], ["ledger"], ["ledger", "show"], ["demo"]])

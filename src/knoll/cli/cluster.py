@@ -56,20 +56,25 @@ def demo(
     out: Annotated[Path, typer.Option(help="Folder for the data and the results.")] = Path("demo"),
     rows: Annotated[int, typer.Option(help="Rows of made-up data.")] = 20_000,
 ) -> None:
-    """Cluster a messy file of made-up clinic visits, start to finish."""
-    from knoll.datasets.clinic import BOUNDS, write_clinic_csv
+    """Cluster a messy file of made-up clinic visits, start to finish. Patients are protected, not visits."""
+    from knoll.datasets.clinic import BOUNDS, MOST_VISITS, USER, write_clinic_csv
 
     out.mkdir(parents=True, exist_ok=True)
     data = out / "visits.csv"
     write_clinic_csv(data, rows)
     bounds = ",".join(f"{name}={low:g}:{high:g}" for name, (low, high) in BOUNDS.items())
-    console.print(f"Made {data}: {rows:,} visits, with names, notes, gaps and typing slips.\n", highlight=False)
+    console.print(
+        f"Made {data}: {rows:,} visits of patients who come up to {MOST_VISITS} times, with notes, gaps and slips.\n",
+        highlight=False,
+    )
     console.print(
         f'[bold]$ knoll cluster {data} --columns {",".join(BOUNDS)} --bounds "{bounds}" --k 4 --epsilon 1 '
-        f"--missing drop --ledger {out / 'privacy.db'} --out {out}[/bold]\n",
+        f"--user {USER} --cap {MOST_VISITS} --missing drop --ledger {out / 'privacy.db'} --out {out}[/bold]\n",
         highlight=False, soft_wrap=True,
     )  # fmt: skip
-    options = FitOptions(bounds, ",".join(BOUNDS), missing="drop", ledger=out / "privacy.db", seed=0)
+    options = FitOptions(
+        bounds, ",".join(BOUNDS), user=USER, cap=MOST_VISITS, missing="drop", ledger=out / "privacy.db", seed=0
+    )
     cluster(data=data, k=4, method=Method.KMEANS, out=out, **vars(options))
     console.print(f"\nOpen [bold]{out / 'clusters.png'}[/bold] to see the clusters.", highlight=False)
 

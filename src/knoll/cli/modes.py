@@ -84,7 +84,7 @@ def _write_curves(model: Any, out: Path) -> dict[Path, str]:
     if model.n_features_in_ not in (2, 3):
         console.print(
             "No picture and no curves.csv: curves are drawn over one or two predictors, and there are "
-            f"{model.n_features_in_ - 1}. knoll predict gives the response of any row, and model.predict_modes(X) all its modes.",
+            f"{model.n_features_in_ - 1}. knoll predict gives the response of a row, model.predict_modes(X) all modes.",
             highlight=False,
         )
         return files

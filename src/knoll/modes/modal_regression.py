@@ -20,6 +20,7 @@ from knoll.estimator import FitContext, declared
 from knoll.modes.kernel_model import KernelModel, Looked
 from knoll.parameters import CHANCE
 from knoll.privacy import DataError, PrivacyError
+from knoll.privacy.errors import brief
 from knoll.rows import doubles_of
 from knoll.series.bandwidth import choose_bandwidth, regression_rungs
 from knoll.series.conditional import (
@@ -173,7 +174,7 @@ class ModalRegression(RegressorMixin, KernelModel):
         if wide.ndim != 2 or wide.shape[1] != self.n_features_in_ - 1:
             raise DataError(f"X has shape {wide.shape}; the model has {self.n_features_in_ - 1} predictors")
         if not np.isfinite(wide).all():
-            raise DataError("X holds missing or infinite values")
+            raise DataError("X holds missing (NaN) or infinite values: leave such rows out first")
         around = self._around()
         return np.clip(wide, around.low[:-1], around.high[:-1])
 
@@ -250,7 +251,7 @@ class ModalRegression(RegressorMixin, KernelModel):
         y : array of shape (n_samples,)
         """
         if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 0):
-            raise PrivacyError(f"steps={steps!r} must be a whole number, or None")
+            raise PrivacyError(f"steps={brief(steps)} must be a whole number, or None")
         x, around = self._predictors(X), self._around()
         points = np.column_stack([x, np.asarray(y, dtype=np.float64)])
         series, low, high = self.restored_ if restore else self.series_, around.low[-1], around.high[-1]
@@ -273,7 +274,7 @@ class ModalRegression(RegressorMixin, KernelModel):
             The intervals of each row, in increasing order. The kernel's own width is part of them.
         """
         if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
-            raise PrivacyError(f"level={level!r} must be a number between 0 and 1")
+            raise PrivacyError(f"level={brief(level)} must be a number between 0 and 1")
         x, around, series = self._predictors(X), self._around(), self.series_
         mesh = y_mesh(around.low[-1], around.high[-1], float(series.bandwidth[-1]))
         sets = []

@@ -9,7 +9,7 @@ from numbers import Integral
 import numpy as np
 
 from knoll.privacy import Budget, Relation
-from knoll.privacy.errors import PrivacyError
+from knoll.privacy.errors import PrivacyError, brief
 from knoll.queries import Box, CellMoments, Nearest
 
 MOST = 10**12  # of anything that is counted: refuses absurd values
@@ -95,4 +95,4 @@ def check_counts(**counts: int) -> None:
     """Refuse what is not a positive whole number of sensible size."""
     for name, value in counts.items():
         if isinstance(value, bool) or not isinstance(value, Integral) or not 1 <= value <= MOST:
-            raise PrivacyError(f"{name}={value!r} must be a positive integer")
+            raise PrivacyError(f"{name}={brief(value)} must be a positive integer")

@@ -22,6 +22,7 @@ from knoll.planning.made import MOST_ROWS, Trial, made_up, mean_loss, public_row
 from knoll.planning.risk import Risk, percent_up, risk_of
 from knoll.plots.plan import plot_plan
 from knoll.privacy import Budget, PrivacyError, Relation, User
+from knoll.privacy.errors import brief
 from knoll.testing import seeded_noise
 
 EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -275,7 +276,7 @@ def _check(n: int, d: int, ks: Sequence[int], separation: float, runs: int, cap:
             most = f"{n:,} records" if n <= MOST_CLUSTERS else f"the {MOST_CLUSTERS:,} of a simulation"
             raise PrivacyError(f"{clusters:,} clusters are more than {most}")
     if not 0 < separation < np.inf:
-        raise PrivacyError(f"separation={separation!r} must be a positive number of standard deviations")
+        raise PrivacyError(f"separation={brief(separation)} must be a positive number of standard deviations")
 
 
 def _runs(n: int) -> str:

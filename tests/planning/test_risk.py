@@ -57,6 +57,7 @@ def test_risk_grows_with_epsilon():
 def test_limits_are_rounded_up():
     assert percent_up(0.50001) == "50.1 %"
     assert percent_up(1.0) == "100 %"
+    assert "99.996 % sure only by" in str(risk_of(10.0, 1e-6))  # not 100 %
 
 
 def test_a_bad_budget_is_refused():

@@ -55,7 +55,7 @@ def test_nothing_will_do():
     assert len(plan.plot().axes) == 4
 
 
-def test_a_public_stand_in_is_read_with_its_bounds_and_spends_nothing(tmp_path, rng):
+def test_a_public_stand_in_is_read_with_its_bounds_and_spends_nothing(tmp_path, rng, monkeypatch):
     file = tmp_path / "public.csv"
     frame = pd.DataFrame({"age": rng.choice([20.0, 40.0, 70.0], 3000) + rng.normal(size=3000), "note": "x"})
     frame["bmi"] = 20 + rng.normal(size=3000)
@@ -65,8 +65,13 @@ def test_a_public_stand_in_is_read_with_its_bounds_and_spends_nothing(tmp_path, 
     assert plan.expected[0].found == 1.0
     assert "2,999 records in 2 columns, 3 clusters of a public stand-in" in plan.description
     assert list(tmp_path.iterdir()) == [file]
+    assert not plan.notes
     fewer = knoll.simulate_plan(500, k=3, like=frame[["age", "bmi"]], epsilons=[1.0], runs=1)
     assert fewer.records == 500
+    assert "own range" in fewer.notes[0]
+    monkeypatch.setattr("knoll.planning.made.MOST_ROWS", 1000)
+    cut = knoll.simulate_plan(k=2, like=frame[["age", "bmi"]], epsilons=[1.0], runs=1)
+    assert "Fitted 1,000 records, to save time; 2,999" in cut.notes[1]
 
 
 def test_users_with_several_records_cost_more():
@@ -87,7 +92,7 @@ def test_large_data_is_cut_and_time_is_limited(monkeypatch):
     plan = knoll.simulate_plan(10**9, 2, 2, epsilons=[1.0], runs=50, seconds=0.0)
     assert plan.records == 1000
     assert plan.expected[0].runs == 1
-    assert "Fitted 1,000 made-up records" in plan.notes[0]
+    assert "Fitted 1,000 records" in plan.notes[0]
     assert "1 of 50 runs" in plan.notes[1]
 
 

@@ -81,7 +81,7 @@ def plan(
 
 
 def _show(found: Any) -> None:
-    from knoll.planning.simulate import HEADER
+    from knoll.planning.result import HEADER
 
     table = Table(title=found.description, title_justify="left")
     for heading in HEADER:

@@ -8,6 +8,7 @@ from sklearn.cluster import KMeans as NonprivateKMeans
 from threadpoolctl import threadpool_limits
 
 from knoll.cluster import KMeans
+from knoll.planning.formula import check_counts
 from knoll.privacy.errors import DataError
 from knoll.queries import Ball, Box, domain_from
 from knoll.rows import open_rows
@@ -52,31 +53,40 @@ def made_up(n: int, dims: int, k: int, separation: float, rng: np.random.RandomS
     return _trial(rows, domain, k, rng, centres)
 
 
-def stand_in(rows: np.ndarray, domain: Box | Ball, k: int, rng: np.random.RandomState) -> Trial:
+@dataclass(frozen=True)
+class Public:
+    """Public rows to simulate with, their bounds, and how many rows there were."""
+
+    rows: np.ndarray
+    domain: Box | Ball
+    total: int
+
+
+def stand_in(public: Public, k: int, rng: np.random.RandomState) -> Trial:
     """Take public rows as they are; the clusters to be found are those of k-means without privacy."""
-    return _trial(rows, domain, k, rng, None)
+    return _trial(public.rows, public.domain, k, rng, None)
 
 
-def public_rows(like: Any, bounds: Any, n: int | None, rng: np.random.RandomState) -> tuple[np.ndarray, Box | Ball]:
+def public_rows(like: Any, bounds: Any, n: int | None, rng: np.random.RandomState) -> Public:
     """Read a public stand-in, at most `MOST_ROWS` of it or n drawn from it, and the bounds to simulate with.
 
     Non-private, and no ledger: these rows are public. Without bounds, their own range is taken.
     """
-    reader = KMeans(bounds=bounds, missing="drop")
-    engine, _ = open_rows(reader, like, None, nulls=False)
-    rows, keys = np.empty((0, engine.n_columns)), np.empty(0)
+    engine, _ = open_rows(KMeans(bounds=bounds, missing="drop"), like, None, nulls=False)
+    rows, keys, total = np.empty((0, engine.n_columns)), np.empty(0), 0
     for block, _ in engine.blocks():  # the rows with the smallest random keys: a fair draw from a file of any length
+        total += len(block)
         rows, keys = np.vstack([rows, block]), np.concatenate([keys, rng.random_sample(len(block))])
         kept = np.argsort(keys, kind="stable")[:MOST_ROWS]
         rows, keys = rows[kept], keys[kept]
-    if not len(rows):
+    if not total:
         raise DataError("the stand-in has no complete row")
-    domain = domain_from(
-        (rows.min(axis=0), rows.max(axis=0)) if bounds is None else bounds, engine.n_columns, engine.names
-    )
+    given = (rows.min(axis=0), rows.max(axis=0)) if bounds is None else bounds
+    domain = domain_from(given, engine.n_columns, engine.names)
     if n is not None:
+        check_counts(rows=n)
         rows = rows[rng.choice(len(rows), min(n, MOST_ROWS), replace=n > len(rows))]
-    return rows, domain
+    return Public(rows, domain, total)
 
 
 def scaled(points: np.ndarray, domain: Box | Ball) -> np.ndarray:

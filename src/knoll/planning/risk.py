@@ -87,12 +87,13 @@ def risk_of(epsilon: float, delta: float = 1e-6, relation: str = "add_remove") -
 
 
 def percent_up(share: float) -> str:
-    """A share as a percentage, rounded up: what is said to be a limit is one.
+    """A share as a percentage, rounded up: what is said to be a limit is one. Only a whole one is 100 %.
 
-    >>> percent_up(0.54701), percent_up(0.75)
-    ('54.8 %', '75 %')
+    >>> percent_up(0.54701), percent_up(0.75), percent_up(0.99995), percent_up(1.0)
+    ('54.8 %', '75 %', '99.995 %', '100 %')
     """
-    return f"{min(math.ceil(1000 * share - 1e-9) / 10, 100.0):g} %"
+    tries = (math.ceil(100 * share * 10**digits - 1e-9) / 10**digits for digits in range(1, 8))
+    return f"{next((each for each in tries if each < 100), 100.0):.10g} %"
 
 
 def _rare(chance: float) -> str:

@@ -7,11 +7,9 @@ seeded, so that a plan can be repeated.
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
@@ -19,130 +17,14 @@ from knoll import progress
 from knoll.cluster import KMeans
 from knoll.planning.formula import check_counts
 from knoll.planning.made import MOST_ROWS, Trial, made_up, mean_loss, public_rows, scaled, share_found, stand_in
-from knoll.planning.risk import Risk, percent_up, risk_of
-from knoll.plots.plan import plot_plan
+from knoll.planning.result import Expected, SimulatedPlan
+from knoll.planning.risk import Risk, risk_of
 from knoll.privacy import Budget, PrivacyError, Relation, User
 from knoll.privacy.errors import brief
 from knoll.testing import seeded_noise
 
 EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-FOUND, LOSS = 0.9, 0.1
-"""What will do: this share of the clusters found, and a loss that exceeds that of k-means by no more than this part."""
-
 MOST_CLUSTERS = 1000  # of a simulation: beyond, laying out made-up centres takes longer than the fits
-HEADER = ("clusters", "epsilon", "found", "excess loss", "± centre", "± size", "50/50 guess right")
-
-
-@dataclass(frozen=True)
-class Expected:
-    """What to expect of a fit with k clusters at one epsilon.
-
-    Attributes
-    ----------
-    found : float
-        Share of the clusters that were found: a released centre is nearer than half-way to the next cluster. Mean of
-        the runs.
-    excess_loss : float
-        By what part the loss (mean squared distance in units of the bounds) exceeds that of k-means without privacy.
-        Median of the runs; `excess_low` and `excess_high` are their least and largest.
-    center_stderr : float
-        Median standard error of a coordinate of a centre, as a fraction of that column's bounds. Infinite if the
-        noise hides most centres.
-    size_stderr : float
-        Median standard error of a cluster's size, in records.
-    right : float
-        How often a 50/50 guess about one person can be right after seeing the result, at most; see `Risk`.
-    runs : int
-        Number of fits.
-    """
-
-    k: int
-    epsilon: float
-    found: float
-    excess_loss: float
-    excess_low: float
-    excess_high: float
-    center_stderr: float
-    size_stderr: float
-    right: float
-    runs: int
-
-    @property
-    def will_do(self) -> bool:
-        """Whether at least 90 % of the clusters are found, with a loss within 10 % of k-means without privacy."""
-        return self.found >= FOUND and self.excess_loss <= LOSS
-
-    @property
-    def cells(self) -> list[str]:
-        """The row of a printed table; see `HEADER`."""
-        centre = f"{100 * self.center_stderr:.2g} %" if np.isfinite(self.center_stderr) else "not seen"
-        size = f"{self.size_stderr:,.1f}" if np.isfinite(self.size_stderr) else "not seen"
-        percent = 100 * self.excess_loss
-        loss = "< 0.1 %" if percent < 0.1 else f"{percent:,.{1 if percent < 10 else 0}f} %"
-        return [str(self.k), f"{self.epsilon:g}", f"{self.found:.0%}", loss, centre, size, percent_up(self.right)]
-
-
-@dataclass(frozen=True)
-class SimulatedPlan:
-    """What to expect over a range of epsilon: print it, `plot` it, or take its `table`.
-
-    Attributes
-    ----------
-    description : str
-        What was simulated.
-    records : int
-        Records of each fit.
-    expected : tuple of Expected
-        One for each number of clusters and epsilon.
-    risks : tuple of Risk
-        One for each epsilon.
-    notes : tuple of str
-        What the simulation left out.
-    """
-
-    description: str
-    records: int
-    expected: tuple[Expected, ...]
-    risks: tuple[Risk, ...]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def table(self) -> list[dict[str, Any]]:
-        """One dict for each number of clusters and epsilon: ``pandas.DataFrame(plan.table)`` is a frame."""
-        return [asdict(each) for each in self.expected]
-
-    @property
-    def recommended(self) -> float | None:
-        """Smallest epsilon that will do for every number of clusters; None if none of those simulated does."""
-        return next((risk.epsilon for risk in self.risks if all(e.will_do for e in self.at(risk.epsilon))), None)
-
-    def at(self, epsilon: float) -> list[Expected]:
-        """Return what to expect at one epsilon, for each number of clusters."""
-        return [each for each in self.expected if each.epsilon == epsilon]
-
-    @property
-    def verdict(self) -> str:
-        """Which epsilon, and what it risks, in plain words."""
-        goal = f"at least {FOUND:.0%} of the clusters found, loss within {LOSS:.0%} of k-means without privacy"
-        best = self.recommended
-        if best is None:
-            largest = self.risks[-1].epsilon
-            return (
-                f"No epsilon up to {largest:g} will do ({goal}). Fewer clusters, fewer columns, tighter bounds or more "
-                "records help."
-            )
-        risk = next(each for each in self.risks if each.epsilon == best)
-        return f"epsilon = {best:g} is the smallest of these that will do: {goal}.\nWhat it risks: {risk}"
-
-    def plot(self) -> Figure:
-        """Draw clusters found, loss, error bars and risk against epsilon."""
-        return plot_plan(self)
-
-    def __str__(self) -> str:
-        rows = [list(HEADER), *(each.cells for each in self.expected)]
-        widths = [max(len(row[j]) for row in rows) for j in range(len(HEADER))]
-        lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
-        return "\n".join([self.description, "", *lines, "", *self.notes, self.verdict])
 
 
 def simulate_plan(rows: int | None = None, dims: int | None = None, k: int | Sequence[int] = 5, *,
@@ -201,28 +83,22 @@ def simulate_plan(rows: int | None = None, dims: int | None = None, k: int | Seq
     public = None if like is None else public_rows(like, bounds, rows, rng)
     if public is None and (rows is None or dims is None):
         raise PrivacyError("give rows and dims, or a public stand-in: like=...")
-    n, d = (rows or 0, dims or 0) if public is None else public[0].shape
+    n, d = (rows or 0, dims or 0) if public is None else (rows or public.total, public.rows.shape[1])
     _check(n, d, ks, separation, runs, cap)
-    used = min(n, MOST_ROWS)
+    used = min(n, MOST_ROWS) if public is None else len(public.rows)
 
     def trial(clusters: int) -> Trial:
-        return (
-            made_up(used, d, clusters, float(separation), rng) if public is None else stand_in(*public, clusters, rng)
-        )
+        return made_up(used, d, clusters, float(separation), rng) if public is None else stand_in(public, clusters, rng)
 
     parameters = {"delta": delta, "relation": str(kind), "scale_by_bounds": True}
     measured, made = _rounds(trial, ks, budgets, method, parameters, int(cap), runs, seconds, rng, verbose)
     risks = tuple(risk_of(each, delta, relation) for each in budgets)
     expected = tuple(_summed(c, r, measured[c, r.epsilon]) for c in ks for r in risks)
-    what = (
-        f"clusters at least {separation:g} standard deviations apart"
-        if public is None
-        else "clusters of a public stand-in"
-    )
     words = (
-        f"Simulated: {n:,} records in {d} columns, {_listed(ks)} {what}. {type(method).__name__}, {_runs(made)} each."
+        f"{_described(n, d, ks, separation if public is None else None)} {type(method).__name__}, {_runs(made)} each."
     )
-    return SimulatedPlan(words, used, expected, risks, _notes(n, used, made, runs))
+    notes = _notes(n, used, made, runs, own_range=public is not None and bounds is None)
+    return SimulatedPlan(words, used, expected, risks, notes)
 
 
 def _rounds(trial: Callable[[int], Trial], ks: Sequence[int], epsilons: Sequence[float], method: Any,
@@ -283,14 +159,22 @@ def _runs(n: int) -> str:
     return "1 run" if n == 1 else f"{n} runs"
 
 
-def _listed(ks: Sequence[int]) -> str:
-    return " or ".join(f"{k:,}" for k in ks)
+def _described(n: int, d: int, ks: Sequence[int], separation: float | None) -> str:
+    """What is simulated; without a separation, it is a public stand-in."""
+    columns = "1 column" if d == 1 else f"{d} columns"
+    clusters = "1 cluster" if list(ks) == [1] else f"{' or '.join(f'{k:,}' for k in ks)} clusters"
+    kind = " of a public stand-in" if separation is None else ""
+    if separation is not None and max(ks) > 1:
+        kind = f" at least {separation:g} standard deviations apart"
+    return f"Simulated: {n:,} records in {columns}, {clusters}{kind}."
 
 
-def _notes(n: int, used: int, made: int, runs: int) -> tuple[str, ...]:
+def _notes(n: int, used: int, made: int, runs: int, *, own_range: bool) -> tuple[str, ...]:
     notes = []
+    if own_range:
+        notes.append("The bounds are the stand-in's own range; those of the real data may be wider.")
     if used < n:
-        notes.append(f"Fitted {used:,} made-up records, to save time; {n:,} give at least as good a result.")
+        notes.append(f"Fitted {used:,} records, to save time; {n:,} give at least as good a result.")
     if made < runs:
         notes.append(f"{made} of {_runs(runs)} each, to save time.")
     return tuple(notes)

@@ -94,9 +94,7 @@ def simulate_plan(rows: int | None = None, dims: int | None = None, k: int | Seq
     measured, made = _rounds(trial, ks, budgets, method, parameters, int(cap), runs, seconds, rng, verbose)
     risks = tuple(risk_of(each, delta, relation) for each in budgets)
     expected = tuple(_summed(c, r, measured[c, r.epsilon]) for c in ks for r in risks)
-    words = (
-        f"{_described(n, d, ks, separation if public is None else None)} {type(method).__name__}, {_runs(made)} each."
-    )
+    words = f"{_described(n, d, ks, separation if public is None else None, cap)} {type(method).__name__}, {_runs(made)} each."
     notes = _notes(n, used, made, runs, own_range=public is not None and bounds is None)
     return SimulatedPlan(words, used, expected, risks, notes)
 
@@ -159,14 +157,15 @@ def _runs(n: int) -> str:
     return "1 run" if n == 1 else f"{n} runs"
 
 
-def _described(n: int, d: int, ks: Sequence[int], separation: float | None) -> str:
+def _described(n: int, d: int, ks: Sequence[int], separation: float | None, cap: int) -> str:
     """What is simulated; without a separation, it is a public stand-in."""
     columns = "1 column" if d == 1 else f"{d} columns"
     clusters = "1 cluster" if list(ks) == [1] else f"{' or '.join(f'{k:,}' for k in ks)} clusters"
     kind = " of a public stand-in" if separation is None else ""
     if separation is not None and max(ks) > 1:
         kind = f" at least {separation:g} standard deviations apart"
-    return f"Simulated: {n:,} records in {columns}, {clusters}{kind}."
+    users = "" if cap == 1 else f" of users with {cap} each"
+    return f"Simulated: {n:,} records{users} in {columns}, {clusters}{kind}."
 
 
 def _notes(n: int, used: int, made: int, runs: int, *, own_range: bool) -> tuple[str, ...]:

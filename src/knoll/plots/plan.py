@@ -6,7 +6,7 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
 from knoll.plots.style import FAINT, INK, STYLE, WARNING, headline
 
@@ -35,7 +35,7 @@ def plot_plan(plan: Any) -> Figure:
         for k, colour in zip(ks, matplotlib.colormaps["viridis"](np.linspace(0, 0.8, len(ks))), strict=True):
             _draw_k(found, loss, error, [each for each in plan.expected if each.k == k], colour, plan.records)
         _found_words(found)
-        _percent_axis(loss, "Loss above k-means without privacy (band: all runs; dotted: 10 %)")
+        _percent_axis(loss, "Loss above non-private k-means (band: all runs; dotted: 10 %)")
         loss.axhline(10, color=INK, lw=0.8, ls=":")
         _percent_axis(error, "Error bars: centre, % of the bounds (solid); size, % of a cluster (dashed)")
         _draw_risk(risk, plan)
@@ -71,8 +71,9 @@ def _found_words(axes: Axes) -> None:
 def _percent_axis(axes: Axes, title: str) -> None:
     axes.set_yscale("log")
     low, high = axes.get_ylim()
-    axes.set_ylim(max(low, 0.7 * _LEAST_PERCENT), min(max(high, 20.0), 1.4 * _MOST_PERCENT))
+    axes.set_ylim(np.clip(low, 0.7 * _LEAST_PERCENT, 5.0), np.clip(high, 20.0, 1.4 * _MOST_PERCENT))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g} %"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_title(title, loc="left", fontsize=11)
 
 

@@ -94,7 +94,8 @@ def simulate_plan(rows: int | None = None, dims: int | None = None, k: int | Seq
     measured, made = _rounds(trial, ks, budgets, method, parameters, int(cap), runs, seconds, rng, verbose)
     risks = tuple(risk_of(each, delta, relation) for each in budgets)
     expected = tuple(_summed(c, r, measured[c, r.epsilon]) for c in ks for r in risks)
-    words = f"{_described(n, d, ks, separation if public is None else None, cap)} {type(method).__name__}, {_runs(made)} each."
+    kind_of_data = _described(n, d, ks, separation if public is None else None, cap)
+    words = f"{kind_of_data} {type(method).__name__}, {_runs(made)} each."
     notes = _notes(n, used, made, runs, own_range=public is not None and bounds is None)
     return SimulatedPlan(words, used, expected, risks, notes)
 

@@ -54,6 +54,22 @@ MUTANTS = [
         "tight and moments",
     ),
     Mutant(
+        "the clip to a constant column",
+        "queries/domain.py",
+        "Grid(self.centre, self.extent, self.steps)",
+        "Grid(self.centre, self.half, self.steps)",
+        QUERIES,
+        "tight and constant",
+    ),
+    Mutant(
+        "the clip to a constant column where distances are taken",
+        "queries/nearest.py",
+        "domain.extent if isinstance(domain, Box) else domain.half",
+        "domain.half",
+        "tests/contract/test_constant_column.py",
+        "one_point",
+    ),
+    Mutant(
         "the clip to the ball",
         "queries/domain.py",
         "    if squares.size and squares.max() > limit:",

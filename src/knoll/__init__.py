@@ -24,9 +24,10 @@ _WHERE = {
     "load": "knoll.model",
     "plan": "knoll.planning",
     "save": "knoll.model",
+    "simulate_plan": "knoll.planning",
 } | {each.name: each.module for each in ESTIMATORS}
 _RENAMED = {"Ledger": "FileLedger"}
-_ROOMS = {"audit", "datasets", "local", "morse", "plots", "reference", "testing"}
+_ROOMS = {"audit", "datasets", "local", "morse", "planning", "plots", "reference", "testing"}
 
 __all__ = sorted(_WHERE)
 

@@ -29,7 +29,7 @@ from knoll.privacy import (
     User,
     open_ledger,
 )
-from knoll.privacy.errors import BoundsError
+from knoll.privacy.errors import BoundsError, brief
 from knoll.queries import Ball, Box, domain_from
 from knoll.releases import releases_note
 from knoll.rows import open_rows
@@ -37,7 +37,7 @@ from knoll.rows import open_rows
 COMMON_PARAMETERS = """epsilon, delta : float, default=1.0 and 1e-6
         Privacy budget of one fit. ``delta=0`` gives pure differential privacy (Laplace noise). A GridSearchCV fits
         many times, and `privacy_` tells of the last fit only; a shared `ledger` adds them up.
-    bounds : Box, Ball, (lower, upper), dict or "private"
+    bounds : Box, Ball, (lower, upper), list of (lower, upper) per column, dict or "private"
         Where records can lie, known without looking at them; records outside are clipped. ``"private"`` buys
         bounds with a tenth of the budget.
     scale_by_bounds : bool, default=True
@@ -65,6 +65,9 @@ COMMON_ATTRIBUTES = """bounds_ : Box or Ball
         What was released, at what cost; print it.
     n_features_in_, feature_names_in_
         As in scikit-learn."""
+
+_POINTS = {"cluster_centers_": "centers_stderr_", "means_": "means_stderr_", "modes_": "modes_stderr_"}
+"""Published points, one coordinate per column, and their standard errors."""
 
 
 @dataclass_transform()
@@ -122,7 +125,7 @@ class PrivateFit:
             progress.shown(type(self).__name__, enabled=self.verbose),
         ):
             found = draft._fit(context, rng)
-            vars(draft).update(found, bounds_=context.domain, privacy_=context.statement())
+            vars(draft).update(_pinned(found, context.domain), bounds_=context.domain, privacy_=context.statement())
         self.__dict__ = draft.__dict__
         return self
 
@@ -196,7 +199,7 @@ def open_curator(
     relation = Relation.parse(estimator.relation)
     _check_bounds(estimator.bounds)
     if not isinstance(estimator.unit, Record | User | None):
-        raise PrivacyError(f"unit={estimator.unit!r} is neither knoll.Record() nor knoll.User(column, cap)")
+        raise PrivacyError(f"unit={brief(estimator.unit)} is neither knoll.Record() nor knoll.User(column, cap)")
     engine, dataset = open_rows(estimator, X, response, nulls=relation is not Relation.ADD_REMOVE)
     budget = getattr(estimator, "_budget_for", lambda n_columns: budget)(engine.n_columns)
     private = isinstance(estimator.bounds, str)
@@ -224,6 +227,17 @@ def open_curator(
             domain = buy_bounds(grant, engine.n_columns, engine.names)
         scales = domain.half.copy() if estimator.scale_by_bounds else np.ones(domain.n_columns)
         yield FitContext(grant.rest, domain, scales, partial(curator.statement, (*known, *counted)))
+
+
+def _pinned(found: Mapping[str, Any], domain: Box | Ball) -> dict[str, Any]:
+    """Return what was found with the constant columns of points at their value, without error: both are public."""
+    fixed, pinned = domain.constant, dict(found)
+    if fixed.any():
+        for points, errors in _POINTS.items():
+            for name, value in ((points, domain.centre), (errors, 0.0)):
+                if name in pinned:
+                    pinned[name] = np.where(fixed, value, pinned[name])
+    return pinned
 
 
 def _check_bounds(bounds: Any) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from knoll.privacy import PrivacyError
+from knoll.privacy.errors import brief
 
 MOST_CLUSTERS = 100_000  # more have no records to be told from noise by
 MOST_STEPS = 1000  # of a method that divides its budget among steps
@@ -42,7 +43,7 @@ class Whole(Rule):
             return
         if isinstance(value, bool) or not isinstance(value, Integral) or not self.least <= int(value) <= self.most:
             also = ", or None" if self.none else ""
-            raise PrivacyError(f"{name}={value!r} must be an integer from {self.least} to {self.most:,}{also}")
+            raise PrivacyError(f"{name}={brief(value)} must be an integer from {self.least} to {self.most:,}{also}")
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class OneOf(Rule):
     def check(self, name: str, value: Any) -> None:
         """Refuse any other."""
         if not (isinstance(value, str) and value in self.words):
-            raise PrivacyError(f"{name}={value!r} is not one of {', '.join(f'{word!r}' for word in self.words)}")
+            raise PrivacyError(f"{name}={brief(value)} is not one of {', '.join(f'{word!r}' for word in self.words)}")
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Number(Rule):
         number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
         inside = self.least <= number <= self.most if self.closed else self.least < number < self.most
         if not inside:
-            raise PrivacyError(f"{name}={value!r} must be {self.what}")
+            raise PrivacyError(f"{name}={brief(value)} must be {self.what}")
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class Flag(Rule):
     def check(self, name: str, value: Any) -> None:
         """Refuse anything else."""
         if not isinstance(value, bool | np.bool_):
-            raise PrivacyError(f"{name}={value!r} is neither True nor False")
+            raise PrivacyError(f"{name}={brief(value)} is neither True nor False")
 
 
 @dataclass(frozen=True)

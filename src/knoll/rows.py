@@ -18,6 +18,11 @@ from knoll.privacy import DataError, User
 from knoll.privacy.ledger import UNNAMED
 from knoll.source import as_source, open_array, open_file, split_users
 
+GAPS = (
+    "the rows hold missing (NaN) or infinite values: leave such rows out first. (`predict` of a model with "
+    'missing="drop" does so itself, and gives them the label -1.)'
+)
+
 
 def open_rows(estimator: Any, X: Any, response: Any, *, nulls: bool) -> tuple[Any, str]:
     """Return the rows as an engine, and the name of the dataset."""
@@ -85,7 +90,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, allow_missing: bool = Fal
         if "could not convert" in message:
             message = "X holds values that are not numbers; select numeric columns, or encode the others first"
         elif "contains NaN" in message or "contains infinity" in message:
-            message = REFUSED
+            message = REFUSED if reset else GAPS
         elif "Complex data not supported" in message:
             message = "Complex data not supported"
         raise DataError(re.sub(r"array=.*?\.\n", "\n", message, flags=re.DOTALL)) from None

@@ -12,7 +12,7 @@ from knoll.engines.decode import maker_of, names_of
 from knoll.engines.engine import Engine, Missing
 from knoll.engines.ids import ids_of
 from knoll.engines.listing import base_name, data_files
-from knoll.privacy.errors import DataError
+from knoll.privacy.errors import DataError, brief
 from knoll.privacy.ledger import UNNAMED
 from knoll.privacy.relation import Record, Unit, User
 
@@ -83,12 +83,13 @@ def split_users(X: Any, unit: Unit | None) -> tuple[Any, Any]:
     if unit is None or isinstance(unit, Record):
         return X, None
     if not isinstance(unit, User):
-        raise DataError(f"unit={unit!r} is neither knoll.Record() nor knoll.User(column, cap)")
+        raise DataError(f"unit={brief(unit)} is neither knoll.Record() nor knoll.User(column, cap)")
     column = unit.column
     names = names_of(X)
     if names is not None:
         if column not in names:
-            raise DataError(f"no column {column!r} with user ids; the columns are {', '.join(map(str, names[:40]))}")
+            known = ", ".join(map(str, names[:40]))
+            raise DataError(f"no column {brief(column)} with user ids; the columns are {known}")
         if names.count(column) > 1:
             raise DataError(f"column {column!r} with user ids stands twice in the table")
         features = [name for name in names if name != column]
@@ -113,4 +114,4 @@ def _split_rows(X: Any, column: Any) -> tuple[Any, Any]:
         if position and array.ndim == 2 and 0 <= column < array.shape[1]:
             others = [j for j in range(array.shape[1]) if j != column]
             return array[:, others], ids_of(array[:, column])
-    raise DataError(f"the column of user ids in an array needs a position, not {column!r}")
+    raise DataError(f"the column of user ids in an array needs a position, not {brief(column)}")

@@ -42,6 +42,7 @@ BOX1 = Box((-3.0,), (5.0,))
 BOX2 = Box((0.0, 10.0), (110.0, 60.0))
 BOX5 = Box((-1.0, 0.0, -100.0, 0.001, 5.0), (1.0, 1e-3, 900.0, 0.002, 7.0))
 BOX7 = Box((-1.0,) * 7, (1.0,) * 7)
+FLAT3 = Box((-1.0, 3.0, 0.0), (1.0, 3.0, 50.0))
 BALL3 = Ball(2.5, (1.0, -1.0, 0.0))
 
 
@@ -167,6 +168,13 @@ QUERIES = {
     "components, squares": (_components(BOX2, 3, products="diag", square_weight=0.4), 2),
     "components, lengths": (_components(BALL3, 2, products="trace"), 3),
     "components, one": (_components(BOX1, 1, square_weight=1.5), 1),
+    "moments, a constant column": (CellMoments(_crowded(FLAT3, 3)), 3),
+    "moments, a constant column, scaled": (CellMoments(_crowded(FLAT3, 3, scaled=True)), 3),
+    "votes, a constant column": (NearestVotes(_cells(FLAT3, 9)), 3),
+    "shapes, a constant column": (_shapes(FLAT3, 3, scaled=True), 3),
+    "Fourier grid, a constant column": (_fourier(FLAT3, (3, 3, 4), 1.5), 3),
+    "grid histogram, a constant column": (GridHistogram(FLAT3, (4, 2, 3)), 3),
+    "components, a constant column": (_components(FLAT3, 3, square_weight=0.4), 3),
     "components, one of them": (_components(BOX2, 1, count_weight=0.2), 2),
 }
 

@@ -86,10 +86,39 @@ def test_ledger_and_cap(run, visits, tmp_path):
     assert run("ledger", "show", "--ledger", tmp_path / "none.db").exit_code != 0
 
 
-def test_plan_needs_no_data(run):
-    done = run("plan", "--rows", 20000, "--dims", 4, "--k", 5, "--epsilon", 1)
+def test_plan_simulates_and_draws(run, tmp_path):
+    out = tmp_path / "plan"
+    done = run("plan", "--rows", 5000, "--dims", 2, "--k", "3,5", "--epsilons", "0.1,1", "--runs", 1, "--out", out)
+    assert done.exit_code == 0, done.output
+    words = " ".join(done.output.split())
+    assert "is the smallest of these that will do" in words
+    assert "Someone who is 50 % sure that you are in the data is right at most" in words
+    assert (out / "plan.png").stat().st_size > 10_000
+    assert len((out / "plan.csv").read_text().splitlines()) == 5
+
+
+def test_plan_by_a_public_stand_in(run, visits, tmp_path):
+    out = tmp_path / "plan"
+    done = run("plan", "--like", visits, "--columns", "age,bmi", "--bounds", "age=0:110,bmi=10:60", "--k", 4,
+               "--epsilons", 1, "--runs", 1, "--out", out)  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert "a public stand-in" in " ".join(done.output.split())
+
+
+def test_a_quick_plan_simulates_nothing(run, tmp_path):
+    done = run("plan", "--rows", 20000, "--dims", 4, "--k", 5, "--epsilon", 1, "--quick")
     assert done.exit_code == 0
     assert "± size of a cluster" in done.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_plan_for_more_clusters_than_records_says_so(run):
+    for more in (["--quick"], []):
+        done = run("plan", "--rows", 20, "--dims", 2, "--k", 50, *more)
+        assert "more clusters" in done.output or "more than 20 records" in done.output
+        assert "of 0" not in done.output
+    assert run("plan", "--k", 5, "--rows", 100).exit_code == 1
+    assert "is not a whole number" in run("plan", "--k", "five", "--rows", 100, "--dims", 2).output
 
 
 def test_plan_tells_the_noise_of_a_fit(rng):
@@ -137,6 +166,12 @@ def test_demo_end_to_end(run, tmp_path):
     assert done.exit_code == 0, done.output
     assert (tmp_path / "demo" / "clusters.png").exists()
     assert "Open" in done.output
+    words = " ".join(done.output.split())
+    assert "--user patient --cap 2" in words  # half of the patients come twice: a visit is not a person
+    assert "user (column 'patient', at most 2 records each)" in words
+    with open(tmp_path / "demo" / "visits.csv") as file:
+        ids = [row["patient"] for row in csv.DictReader(file)]
+    assert max(ids.count(each) for each in set(ids)) == 2
 
 
 @pytest.mark.parametrize("command", [[], ["cluster"], ["predict"], ["plan"], ["ledger"], ["ledger", "show"], ["demo"]])

@@ -51,7 +51,7 @@ PAIR = st.tuples(st.floats(), st.floats()).filter(lambda p: not (p[0] < p[1] and
 BAD_BOUNDS = st.one_of(
     st.none(), st.text(max_size=8).filter(lambda text: text != "private"), st.integers(), st.floats(), PAIR,
     st.tuples(st.just([0, 0, 0]), st.just([1, 1, 1])), st.dictionaries(st.integers(0, 3), PAIR, max_size=3),
-    st.lists(st.floats(), max_size=1), st.just(((0, 0), (0, 1))), st.just({0: (0, 1)}), st.just(np.zeros((2, 2))),
+    st.lists(st.floats(), max_size=1), st.just(((0, 1), (2, 3))), st.just({0: (0, 1)}), st.just(np.zeros((2, 2))),
 )  # fmt: skip
 BAD = {
     "epsilon": BAD_EPSILON, "delta": BAD_DELTA, "n_clusters": BAD_COUNT, "n_steps": BAD_COUNT, "relation": BAD_WORD,

@@ -1,26 +1,11 @@
-"""knoll cluster, predict, plan and demo."""
+"""knoll cluster and knoll demo."""
 
-import csv
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
-from knoll.cli.common import (
-    Data,
-    Delta,
-    Epsilon,
-    FitOptions,
-    Relation,
-    console,
-    fit_and_write,
-    method_option,
-    plain_errors,
-    print_table,
-    with_fit_options,
-)
+from knoll.cli.common import Data, FitOptions, console, fit_and_write, method_option, print_table, with_fit_options
 from knoll.registry import methods
 
 METHODS = methods("cluster")
@@ -51,93 +36,29 @@ def cluster(
     fit_and_write(make, data, options, out, _write, _show)
 
 
-def predict(
-    model: Annotated[Path, typer.Argument(help="model.json of an earlier run.")],
-    data: Annotated[Path, typer.Argument(help="Rows to label.")],
-    out: Annotated[Path | None, typer.Option(help="CSV to write; standard output by default.")] = None,
-) -> None:
-    """Label rows with a released model. Spends no budget. The labels are as sensitive as your rows."""
-    import numpy as np
-
-    import knoll
-    from knoll.engines.files import FileEngine
-
-    with plain_errors():
-        fitted = knoll.load(model)
-        names = getattr(fitted, "feature_names_in_", None)
-        engine = FileEngine(data, None if names is None else [str(name) for name in names])
-        if engine.n_columns != fitted.n_features_in_:
-            raise typer.BadParameter(f"the model has {fitted.n_features_in_} columns, the file {engine.n_columns}")
-        if names is not None:
-            del fitted.feature_names_in_  # rows come as plain arrays, in the model's order
-        draft = out.with_name(out.name + ".part") if out else None
-        stream: Any = open(draft, "w", newline="", encoding="utf-8") if draft else sys.stdout  # noqa: SIM115 (closed below)
-        try:
-            table = csv.writer(stream)
-            table.writerow(["row", "cluster"])
-            row = 0
-            for rows, users, _ in engine.read():
-                del users
-                usable = np.isfinite(rows).all(axis=1)
-                labels = np.full(len(rows), -1)
-                if usable.any():
-                    labels[usable] = fitted.predict(rows[usable])
-                table.writerows((row + i, label if label >= 0 else "") for i, label in enumerate(labels.tolist()))
-                row += len(rows)
-        finally:
-            if draft:
-                stream.close()
-        if out and draft:
-            draft.replace(out)
-            console.print(f"Labelled {row:,} rows: {out}", highlight=False)
-
-
-def plan(
-    rows: Annotated[int, typer.Option(help="Number of records you expect.")],
-    dims: Annotated[int, typer.Option(help="Number of columns.")],
-    k: Annotated[int, typer.Option("--k", help="Number of clusters.")],
-    epsilon: Epsilon = 1.0,
-    delta: Delta = 1e-6,
-    steps: Annotated[int, typer.Option(help="Number of Lloyd steps.")] = 5,
-    relation: Relation = "add_remove",
-    cap: Annotated[int, typer.Option(help="Rows used per user, if users are protected.")] = 1,
-) -> None:
-    """Show the noise to expect, before any data is touched."""
-    from knoll.planning import plan as make_plan
-
-    with plain_errors():
-        plans = [
-            make_plan(rows, dims, k, value, delta, steps=steps, relation=relation, cap=cap)
-            for value in sorted({max(1e-6, epsilon / 4), epsilon, min(100.0, 4 * epsilon)})
-        ]
-    table = Table(title=f"{rows:,} records, {dims} columns, {k} clusters of {rows / k:,.0f}", title_justify="left")
-    for heading in ("epsilon", "± size of a cluster", "± centre, % of its bounds"):
-        table.add_column(heading, justify="right")
-    for each in plans:
-        style = "bold" if each.epsilon == epsilon else "dim"
-        table.add_row(f"{each.epsilon:g}", f"{each.size_stderr:,.1f}", f"{100 * each.center_stderr:.3g}", style=style)
-    console.print(table)
-    console.print(next(each for each in plans if each.epsilon == epsilon).verdict)
-
-
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the data and the results.")] = Path("demo"),
     rows: Annotated[int, typer.Option(help="Rows of made-up data.")] = 20_000,
 ) -> None:
-    """Cluster a messy file of made-up clinic visits, start to finish."""
-    from knoll.datasets.clinic import BOUNDS, write_clinic_csv
+    """Cluster a messy file of made-up clinic visits, start to finish. Patients are protected, not visits."""
+    from knoll.datasets.clinic import BOUNDS, MOST_VISITS, USER, write_clinic_csv
 
     out.mkdir(parents=True, exist_ok=True)
     data = out / "visits.csv"
     write_clinic_csv(data, rows)
     bounds = ",".join(f"{name}={low:g}:{high:g}" for name, (low, high) in BOUNDS.items())
-    console.print(f"Made {data}: {rows:,} visits, with names, notes, gaps and typing slips.\n", highlight=False)
+    console.print(
+        f"Made {data}: {rows:,} visits of patients who come up to {MOST_VISITS} times, with notes, gaps and slips.\n",
+        highlight=False,
+    )
     console.print(
         f'[bold]$ knoll cluster {data} --columns {",".join(BOUNDS)} --bounds "{bounds}" --k 4 --epsilon 1 '
-        f"--missing drop --ledger {out / 'privacy.db'} --out {out}[/bold]\n",
+        f"--user {USER} --cap {MOST_VISITS} --missing drop --ledger {out / 'privacy.db'} --out {out}[/bold]\n",
         highlight=False, soft_wrap=True,
     )  # fmt: skip
-    options = FitOptions(bounds, ",".join(BOUNDS), missing="drop", ledger=out / "privacy.db", seed=0)
+    options = FitOptions(
+        bounds, ",".join(BOUNDS), user=USER, cap=MOST_VISITS, missing="drop", ledger=out / "privacy.db", seed=0
+    )
     cluster(data=data, k=4, method="kmeans", out=out, **vars(options))
     console.print(f"\nOpen [bold]{out / 'clusters.png'}[/bold] to see the clusters.", highlight=False)
 

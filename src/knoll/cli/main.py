@@ -5,6 +5,8 @@ import typer
 from knoll.cli import audit, cluster, mixture, modes
 from knoll.cli.ledger import ledger_app
 from knoll.cli.local import local_app
+from knoll.cli.plan import plan
+from knoll.cli.predict import predict
 
 app = typer.Typer(
     help="Find the structure in sensitive data under differential privacy.",
@@ -14,8 +16,8 @@ app = typer.Typer(
 )
 app.command()(cluster.cluster)
 app.command()(mixture.mixture)
-app.command()(cluster.predict)
-app.command()(cluster.plan)
+app.command()(predict)
+app.command()(plan)
 app.command()(cluster.demo)
 app.command()(modes.modes)
 app.command()(modes.regress)

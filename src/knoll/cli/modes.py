@@ -65,10 +65,12 @@ def _write_modes(model: Any, out: Path) -> dict[Path, str]:
     files = {out / "model.json": "the model: knoll.load(path)", out / "modes.csv": "modes with standard errors"}
     knoll.save(model, out / "model.json")
     write_modes(model, out / "modes.csv")
+    what = "the density and its modes" if model.n_features_in_ <= 2 else "the modes in pairs of columns"
+    plot_modes(model).savefig(out / "modes.png", dpi=130)
+    files[out / "modes.png"] = what
     if model.n_features_in_ <= 2:
-        plot_modes(model).savefig(out / "modes.png", dpi=130)
         plot_mode_tree(model).savefig(out / "mode-tree.png", dpi=130)
-        files |= {out / "modes.png": "the density and its modes", out / "mode-tree.png": "modes at every bandwidth"}
+        files[out / "mode-tree.png"] = "modes at every bandwidth"
     return files
 
 
@@ -79,12 +81,18 @@ def _write_curves(model: Any, out: Path) -> dict[Path, str]:
 
     files = {out / "model.json": "the model: knoll.load(path)"}
     knoll.save(model, out / "model.json")
-    if model.n_features_in_ == 2:
-        found = write_curves(model, out / "curves.csv")
-        plot_regression(model).savefig(out / "curves.png", dpi=130)
-        files |= {out / "curves.csv": f"{found} significant modes on a mesh", out / "curves.png": "a picture of them"}
-        if not found:
-            console.print("No significant curve. A larger epsilon or more records may show some.")
+    if model.n_features_in_ not in (2, 3):
+        console.print(
+            "No picture and no curves.csv: curves are drawn over one or two predictors, and there are "
+            f"{model.n_features_in_ - 1}. knoll predict gives the response of a row, model.predict_modes(X) all modes.",
+            highlight=False,
+        )
+        return files
+    found = write_curves(model, out / "curves.csv", 200 if model.n_features_in_ == 2 else 900)
+    plot_regression(model).savefig(out / "curves.png", dpi=130)
+    files |= {out / "curves.csv": f"{found} significant modes on a mesh", out / "curves.png": "a picture of them"}
+    if not found:
+        console.print("No significant curve. A larger epsilon or more records may show some.")
     return files
 
 

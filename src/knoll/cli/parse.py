@@ -1,4 +1,4 @@
-"""Read what is typed: bounds and column lists."""
+"""Read what is typed: bounds, numbers and column lists."""
 
 import typer
 
@@ -28,6 +28,19 @@ def read_bounds(text: str | None) -> dict[str, tuple[float, float]] | tuple[floa
 def read_columns(text: str | None) -> list[str] | None:
     """Read a list of column names separated by commas."""
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def read_numbers(text: str, option: str, *, whole: bool = False) -> list[float]:
+    """Read numbers separated by commas.
+
+    >>> read_numbers(".1, 1", "--epsilons")
+    [0.1, 1.0]
+    """
+    try:
+        return [float(int(part) if whole else float(part)) for part in text.split(",")]
+    except ValueError:
+        kind = "a whole number, or several" if whole else "a number, or several"
+        raise typer.BadParameter(f"{option} {text!r} is not {kind} separated by commas") from None
 
 
 def _range(text: str) -> tuple[float, float]:

@@ -25,6 +25,7 @@ from knoll.morse.flow import basins
 from knoll.numeric.mixture import Mixture
 from knoll.parameters import MOST_CLUSTERS, OneOf, Whole
 from knoll.privacy import Ask, PrivacyError
+from knoll.privacy.errors import brief
 from knoll.rows import check_rows
 from knoll.steps.cells import density_asks, density_from_cells
 from knoll.steps.grid import MOST_COLUMNS, grid_asks, release_grid_mixture
@@ -135,9 +136,9 @@ class MorseClustering(PrivateCenters):
             raise PrivacyError(f"n_subclusters={sub} is below n_clusters={k}")
         if self.base is not None:
             if isinstance(self.base, MorseClustering) or not isinstance(self.base, PrivateCenters | PrivateMixture):
-                raise PrivacyError(f"base={self.base!r} is not a clusterer or mixture of knoll")
+                raise PrivacyError(f"base={brief(self.base)} is not a clusterer or mixture of knoll")
             if not isinstance(self.base, PrivateFit):
-                raise PrivacyError(f"base={self.base!r} fits reports of respondents; the base must fit records")
+                raise PrivacyError(f"base={brief(self.base)} fits reports of respondents; the base must fit records")
             self.base._check_parameters()
 
     def _asks_for(self, n_columns: int, k: int | None) -> list[Ask]:

@@ -7,6 +7,7 @@ import numpy as np
 
 COLUMNS = ("age", "bmi", "systolic")
 BOUNDS = {"age": (0.0, 110.0), "bmi": (10.0, 60.0), "systolic": (70.0, 230.0)}
+USER, MOST_VISITS = "patient", 2  # the column that says whose visit it is, and how often a patient comes at most
 _GROUPS = (
     # share, means and standard deviations of age, bmi, systolic pressure
     (0.20, (8.0, 17.0, 100.0), (4.0, 2.0, 8.0)),
@@ -32,7 +33,7 @@ def clinic_visits(n: int = 20_000, random_state: int = 0) -> tuple[np.ndarray, n
 
 
 def write_clinic_csv(path: str | PathLike[str], n: int = 20_000, random_state: int = 0) -> None:
-    """Write made-up visits as a messy CSV: names, notes, gaps and a few impossible values."""
+    """Write made-up visits as a messy CSV: notes, gaps, a few impossible values, and patients who come twice."""
     rng = np.random.default_rng(random_state + 1)
     rows, _ = clinic_visits(n, random_state)
     gap = rng.random(rows.shape) < 0.01
@@ -40,7 +41,7 @@ def write_clinic_csv(path: str | PathLike[str], n: int = 20_000, random_state: i
     notes = np.array(["", "follow-up", "new patient", "see letter, p. 2"])[rng.integers(0, 4, size=n)]
     with open(path, "w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
-        table.writerow(["patient", *COLUMNS, "note"])
+        table.writerow([USER, *COLUMNS, "note"])
         for i, row in enumerate(rows):
             cells = ["NA" if gap[i, j] else f"{row[j] * (100 if slip[i, j] else 1):.1f}" for j in range(3)]
-            table.writerow([f"P{i % (n * 2 // 3):06d}", *cells, notes[i]])
+            table.writerow([f"P{i % max(1, n * 2 // 3):06d}", *cells, notes[i]])

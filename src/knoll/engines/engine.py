@@ -15,7 +15,7 @@ from threadpoolctl import ThreadpoolController
 from knoll import progress
 from knoll.engines.ids import NO_ID, UserCap
 from knoll.engines.marks import column_marks
-from knoll.privacy.errors import DataError
+from knoll.privacy.errors import DataError, brief
 from knoll.privacy.query import Floats, Integers, QueryProtocol, bounded_total
 from knoll.privacy.relation import Record, Unit, User
 
@@ -54,7 +54,7 @@ class Engine(ABC):
         self, names: tuple[str, ...] | None, n_columns: int, *, missing: Missing, unit: Unit | None, nulls: bool = False
     ):
         if missing not in ("refuse", "drop"):
-            raise DataError(f'missing={missing!r} is not one of "refuse", "drop"')
+            raise DataError(f'missing={brief(missing)} is not one of "refuse", "drop"')
         self.names, self.n_columns = names, n_columns
         self.missing: Missing = missing
         self.nulls = nulls

@@ -23,7 +23,7 @@ from knoll.engines.engine import Block, Engine, Missing
 from knoll.engines.ids import id_kind
 from knoll.engines.listing import data_files, file_kind
 from knoll.engines.marks import file_marks
-from knoll.privacy.errors import DataError
+from knoll.privacy.errors import DataError, brief
 from knoll.privacy.relation import Unit, User
 
 
@@ -56,7 +56,7 @@ class FileEngine(Engine):
         self._format = file_kind(self.files)
         user = unit.column if isinstance(unit, User) else None
         if user is not None and not isinstance(user, str):
-            raise DataError(f"the column of user ids in a file needs a name, not {user!r}")
+            raise DataError(f"the column of user ids in a file needs a name, not {brief(user)}")
         self._user: str | None = user
         self._line_breaks = line_breaks
         self._parts = [_safely(file, self._open, file) for file in self.files]

@@ -34,7 +34,10 @@ def whole(name: str, value: Any, least: int, most: int) -> int:
 
 def box_of(lower: Any, upper: Any) -> Box:
     """Return the bounds, one pair of numbers for each of at most `MOST_COLUMNS` columns."""
-    return Box(_side("lower", lower), _side("upper", upper))
+    box = Box(_side("lower", lower), _side("upper", upper))
+    if box.constant.any():
+        raise PrivacyError("a column whose lower and upper bounds are equal needs no report: leave it out")
+    return box
 
 
 def _side(name: str, values: Any) -> tuple[float, ...]:

@@ -165,7 +165,8 @@ class PrivateMixture(DensityMixin, BaseEstimator):
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
         """Draw synthetic rows, (n_samples, n_features). They are as private as the model."""
-        return self.to_mixture().sample(check_count("n_samples", n_samples, 10**9), random_state)
+        rows = self.to_mixture().sample(check_count("n_samples", n_samples, 10**9), random_state)
+        return np.where(self.bounds_.constant, self.bounds_.centre, rows)
 
     def nonprivate_bic(self, X: Any) -> float:
         """Return the Bayesian information criterion on X (lower is better). Not private: for the holder of X."""

@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 from knoll.estimator import declared
 from knoll.modes.kernel_model import Interpreted, KernelModel
 from knoll.privacy import PrivacyError
+from knoll.privacy.errors import brief
 from knoll.series.ascent import good_starts
 from knoll.series.series import GridSeries, Series, kernel_volume
 from knoll.series.surroundings import Surroundings
@@ -96,7 +97,7 @@ class KernelDensity(DensityMixin, KernelModel):
         X : array of shape (n_samples, n_features)
         """
         if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < 1:
-            raise PrivacyError(f"n_samples={n_samples!r} must be a positive integer")
+            raise PrivacyError(f"n_samples={brief(n_samples)} must be a positive integer")
         rng, around, series = check_random_state(random_state), self._around(), self.series_
         floor = series.noise
         if isinstance(series, GridSeries):

@@ -20,13 +20,28 @@ from knoll.estimator import FitContext, declared
 from knoll.modes.kernel_model import Interpreted, KernelModel
 from knoll.parameters import CHANCE
 from knoll.privacy import DataError, PrivacyError
+from knoll.privacy.errors import brief
 from knoll.rows import doubles_of
 from knoll.series.bandwidth import choose_bandwidth, regression_rungs
-from knoll.series.conditional import Profiles, climb_last, peaks_of_profiles, profile, shift_last, threshold, y_mesh
+from knoll.series.conditional import (
+    Profiles,
+    climb_last,
+    peaks_of_profiles,
+    profile,
+    records_near,
+    records_near_typical,
+    shift_last,
+    threshold,
+    y_mesh,
+)
 from knoll.series.restore import restored
 from knoll.series.series import GridSeries, Series
 from knoll.series.surroundings import Surroundings
 from knoll.steps.kernel_sum import LADDER, MOST_ON_GRID
+
+FEW = (
+    0.1  # of the records near a typical one: a curve of fewer is marked, as of a normal predictor beyond 2.3 deviations
+)
 
 
 @dataclass(frozen=True)
@@ -39,6 +54,11 @@ class Curves:
         The mesh.
     row, y, significance, stderr : arrays of shape (n_modes,)
         The mesh point of each mode, its place, its significance, and the standard error of its place.
+    records : array of shape (n_modes,)
+        Released number of records near that mesh point (within about a bandwidth), whatever their response.
+    few : array of shape (n_modes,)
+        Whether that is less than a tenth of what lies near a typical record. Such a mode is significant, but of few
+        records, which may be mistakes.
     """
 
     x: np.ndarray
@@ -46,6 +66,8 @@ class Curves:
     y: np.ndarray
     significance: np.ndarray
     stderr: np.ndarray
+    records: np.ndarray
+    few: np.ndarray
 
 
 @declared
@@ -151,7 +173,7 @@ class ModalRegression(RegressorMixin, KernelModel):
         if wide.ndim != 2 or wide.shape[1] != self.n_features_in_ - 1:
             raise DataError(f"X has shape {wide.shape}; the model has {self.n_features_in_ - 1} predictors")
         if not np.isfinite(wide).all():
-            raise DataError("X holds missing or infinite values")
+            raise DataError("X holds missing (NaN) or infinite values: leave such rows out first")
         around = self._around()
         return np.clip(wide, around.low[:-1], around.high[:-1])
 
@@ -202,8 +224,10 @@ class ModalRegression(RegressorMixin, KernelModel):
         x = self._predictors(mesh)
         found = self._peaks(x)
         kept = found.significance > self.threshold_
-        error = np.sqrt(found.variance[kept])
-        return Curves(x, found.row[kept], found.at[kept], found.significance[kept], error)
+        error, row, around = np.sqrt(found.variance[kept]), found.row[kept], self._around()
+        near = records_near(self.series_, x, float(around.low[-1]), float(around.high[-1]))[row]
+        few = near < FEW * records_near_typical(self.series_, around.low, around.high)
+        return Curves(x, row, found.at[kept], found.significance[kept], error, near, few)
 
     def ascend(self, X: Any, y: Any, steps: int | None = None, *, restore: bool = False) -> np.ndarray:
         """Follow partial mean shift on the released sum from each (x, y); return where y ends (Algorithm 2).
@@ -226,7 +250,7 @@ class ModalRegression(RegressorMixin, KernelModel):
         y : array of shape (n_samples,)
         """
         if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 0):
-            raise PrivacyError(f"steps={steps!r} must be a whole number, or None")
+            raise PrivacyError(f"steps={brief(steps)} must be a whole number, or None")
         x, around = self._predictors(X), self._around()
         points = np.column_stack([x, np.asarray(y, dtype=np.float64)])
         series, low, high = self.restored_ if restore else self.series_, around.low[-1], around.high[-1]
@@ -249,7 +273,7 @@ class ModalRegression(RegressorMixin, KernelModel):
             The intervals of each row, in increasing order. The kernel's own width is part of them.
         """
         if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
-            raise PrivacyError(f"level={level!r} must be a number between 0 and 1")
+            raise PrivacyError(f"level={brief(level)} must be a number between 0 and 1")
         x, around, series = self._predictors(X), self._around(), self.series_
         mesh = y_mesh(around.low[-1], around.high[-1], float(series.bandwidth[-1]))
         sets = []

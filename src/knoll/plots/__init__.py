@@ -2,8 +2,10 @@
 
 from knoll.plots.clusters import plot_clusters
 from knoll.plots.mixtures import plot_mixture, plot_side_by_side
-from knoll.plots.modes import plot_mode_tree, plot_modes, plot_regression, plot_surface
+from knoll.plots.modes import plot_mode_tree, plot_modes, plot_surface
 from knoll.plots.morse import plot_morse
+from knoll.plots.plan import plot_plan
+from knoll.plots.regression import plot_regression
 
 __all__ = [
     "plot_clusters",
@@ -11,6 +13,7 @@ __all__ = [
     "plot_mode_tree",
     "plot_modes",
     "plot_morse",
+    "plot_plan",
     "plot_regression",
     "plot_side_by_side",
     "plot_surface",

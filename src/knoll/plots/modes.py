@@ -1,5 +1,6 @@
-"""Pictures of a released density: its modes and basins, its surface, its mode tree, and modal regression curves."""
+"""Pictures of a released density: its modes and basins, its surface, its mode tree."""
 
+from itertools import combinations
 from typing import Any
 
 import matplotlib
@@ -9,11 +10,15 @@ from matplotlib.figure import Figure
 
 from knoll.plots.style import FAINT, INK, STYLE, column_names, footer, headline, palette
 
+MOST_VALUES = 4  # of a mode beside its bar: more would leave no room for the bar
 FEWEST_BARS = 5  # the panel has room for at least this many bars, so that a single one is not a block
 
 
 def plot_modes(model: Any, title: str | None = None) -> Figure:
-    """Draw the released density of a fitted `ModeSeeking` in one or two columns, with modes, basins and significance.
+    """Draw the modes of a fitted `ModeSeeking`, and their significance.
+
+    One or two columns: over the released density, with basins. More: in pairs of the three columns in which the modes
+    differ most, with two standard errors.
 
     Parameters
     ----------
@@ -26,12 +31,15 @@ def plot_modes(model: Any, title: str | None = None) -> Figure:
     figure : matplotlib Figure
     """
     d = model.n_features_in_
-    if d > 2:
-        raise ValueError(f"a density is drawn in one or two columns; this one has {d}")
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(11.5, 5.2), layout="constrained")
-        left, right = figure.subplots(1, 2, width_ratios=(1.6, 1))
-        (_line if d == 1 else _map)(left, model)
+        if d > 2:
+            figure = Figure(figsize=(11.5, 9.2), layout="constrained")
+            *panels, right = figure.subplots(2, 2).ravel()
+            _pairs(panels, model)
+        else:
+            figure = Figure(figsize=(11.5, 5.2), layout="constrained")
+            left, right = figure.subplots(1, 2, width_ratios=(1.6, 1))
+            (_line if d == 1 else _map)(left, model)
         _significance(right, model)
         _words(figure, model, title or f"{_count(model)} in the released density")
     return figure
@@ -39,7 +47,7 @@ def plot_modes(model: Any, title: str | None = None) -> Figure:
 
 def plot_surface(model: Any, title: str | None = None) -> Figure:
     """Draw the released density of two columns as a surface over contours, with the modes (the paper's Figure 2)."""
-    x, y, z = _mesh(model, 120)
+    x, y, z = density_mesh(model, 120)
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(8, 6.4), layout="constrained")
         axes: Any = figure.add_subplot(projection="3d")
@@ -79,30 +87,6 @@ def plot_mode_tree(model: Any, title: str | None = None) -> Figure:
     return figure
 
 
-def plot_regression(model: Any, title: str | None = None) -> Figure:
-    """Draw the significant conditional modes of a `ModalRegression` with one predictor over the released density.
-
-    Bars are two standard errors (privacy noise and sampling); nothing is drawn where no mode is significant.
-    """
-    if model.n_features_in_ != 2:
-        raise ValueError(f"curves are drawn over one predictor; this model has {model.n_features_in_ - 1}")
-    x, y, z = _mesh(model, 160)
-    curves = model.curves(120)
-    names = column_names(model)
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(8.6, 5.4), layout="constrained")
-        axes = figure.subplots()
-        shade = axes.pcolormesh(x, y, np.maximum(z, 0), cmap="Blues", shading="auto", rasterized=True)
-        figure.colorbar(shade, ax=axes, label="released density")
-        at = curves.x[curves.row, 0]
-        error = np.minimum(2 * curves.stderr, 0.2 * float(np.ptp(y)))
-        axes.errorbar(at, curves.y, yerr=error, fmt="o", ms=3.5, color="#d62728", elinewidth=0.7)
-        axes.set(xlabel=names[0], ylabel=names[1])
-        seen = len(np.unique(curves.row)) / len(curves.x)
-        _words(figure, model, title or f"Modes of {names[1]} given {names[0]}; significant at {seen:.0%} of {names[0]}")
-    return figure
-
-
 def _line(axes: Axes, model: Any) -> None:
     bounds = model.bounds_
     x = np.linspace(bounds.centre[0] - bounds.half[0], bounds.centre[0] + bounds.half[0], 600)
@@ -119,7 +103,7 @@ def _line(axes: Axes, model: Any) -> None:
 
 
 def _map(axes: Axes, model: Any) -> None:
-    x, y, z = _mesh(model, 160)
+    x, y, z = density_mesh(model, 160)
     colours = palette(len(model.modes_))
     if len(model.modes_):
         labels = model._basins_of(np.column_stack([x.ravel(), y.ravel()])).reshape(x.shape)
@@ -139,6 +123,21 @@ def _map(axes: Axes, model: Any) -> None:
     axes.set_title("Contours above three times the noise; colours: basins", loc="left", fontsize=11)
 
 
+def _pairs(panels: list[Axes], model: Any) -> None:
+    """Modes with two standard errors, in pairs of the three columns in which they differ most, within the bounds."""
+    bounds, modes, names = model.bounds_, model.modes_, column_names(model)
+    low, high = bounds.centre - bounds.half, bounds.centre + bounds.half
+    spread = np.std(modes / bounds.half, axis=0) if len(modes) else np.zeros(len(names))
+    columns = sorted(np.argsort(-spread, kind="stable")[:3].tolist())
+    colours = palette(len(modes))
+    for axes, (i, j) in zip(panels, combinations(columns, 2), strict=True):
+        for mode, error, colour in zip(modes, model.modes_stderr_, colours, strict=False):
+            bar = np.where(np.isfinite(error), 2 * error, 0.0)
+            axes.errorbar(mode[i], mode[j], xerr=bar[i], yerr=bar[j], fmt="o", color=colour, ms=8, mec=INK, ecolor=INK)
+        axes.set(xlabel=names[i], ylabel=names[j], xlim=(low[i], high[i]), ylim=(low[j], high[j]))
+    panels[0].set_title("Modes ± two standard errors; frame: the bounds", loc="left", fontsize=11)
+
+
 def _significance(axes: Axes, model: Any) -> None:
     sure, colours = model.mode_significance_, palette(len(model.modes_))
     place = np.arange(len(sure))
@@ -151,7 +150,8 @@ def _significance(axes: Axes, model: Any) -> None:
     axes.set_title(words, loc="left", fontsize=11)
 
 
-def _mesh(model: Any, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def density_mesh(model: Any, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return a mesh of the bounds of two columns, and the released density on it."""
     bounds = model.bounds_
     low, high = bounds.centre - bounds.half, bounds.centre + bounds.half
     x, y = np.meshgrid(np.linspace(low[0], high[0], n), np.linspace(low[1], high[1], n), indexing="ij")
@@ -169,6 +169,7 @@ def _noise(model: Any) -> float:
 
 def _place(mode: np.ndarray) -> str:
     words = [f"{value:z,.{0 if abs(value) >= 1e3 else 2}f}" if abs(value) < 1e9 else f"{value:.4g}" for value in mode]
+    words = words if len(words) <= MOST_VALUES else [*words[:MOST_VALUES], "..."]
     return words[0] if len(words) == 1 else f"({', '.join(words)})"
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 
 from knoll.privacy.accounting import RESERVE, Cost
-from knoll.privacy.errors import PrivacyError
+from knoll.privacy.errors import PrivacyError, brief
 from knoll.privacy.laws import GAUSSIAN, LAPLACE, Law
 
 ROUNDING = 1e-9  # on a sum of shares: ten times 0.1 is not quite one
@@ -115,7 +115,7 @@ def _number(name: str, value: object) -> float:
             raise TypeError
         number = float(value)  # type: ignore[arg-type]  # anything may arrive here: that is the question
     except (TypeError, ValueError):
-        raise PrivacyError(f"{name}={value!r} is not a number") from None
+        raise PrivacyError(f"{name}={brief(value)} is not a number") from None
     if not math.isfinite(number):
-        raise PrivacyError(f"{name}={value!r} must be finite")
+        raise PrivacyError(f"{name}={brief(value)} must be finite")
     return number

@@ -18,7 +18,7 @@ rest is then at most `cap` times that of one record, by the triangle inequality.
 from dataclasses import dataclass
 from enum import StrEnum
 
-from knoll.privacy.errors import PrivacyError
+from knoll.privacy.errors import PrivacyError, brief
 
 
 class Relation(StrEnum):
@@ -35,7 +35,7 @@ class Relation(StrEnum):
             return cls(str(value))
         except ValueError:
             names = ", ".join(repr(str(relation)) for relation in cls)
-            raise PrivacyError(f"relation={value!r} is not one of {names}") from None
+            raise PrivacyError(f"relation={brief(value)} is not one of {names}") from None
 
     @property
     def sentence(self) -> str:
@@ -77,7 +77,9 @@ class User:
 
     def __post_init__(self) -> None:
         if isinstance(self.cap, bool) or not isinstance(self.cap, int) or not 1 <= self.cap <= 10**6:
-            raise PrivacyError(f"cap={self.cap!r}: the records used per user must be an integer from 1 to 1,000,000")
+            raise PrivacyError(
+                f"cap={brief(self.cap)}: the records used per user must be an integer from 1 to 1,000,000"
+            )
 
     def __str__(self) -> str:
         return f"user (column {self.column!r}, at most {self.cap} records each)"

@@ -10,9 +10,10 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from knoll.arrays import Floats, Integers
-from knoll.privacy.errors import BoundsError
+from knoll.privacy.errors import BoundsError, brief
 from knoll.queries.query import UNIT
 
 LARGEST_BOUND, SMALLEST_HALF = 1e30, 1e-30
@@ -65,6 +66,9 @@ class Box:
 
     The grid is per column, `UNIT` units to half a width, so a grid point is any vector of integers within ±UNIT.
 
+    A column whose bounds are equal is constant: every record has its value there, 0 on the grid, and adds nothing. It
+    has a nominal width, that of the narrowest other column, so that nobody divides by zero.
+
     >>> box = Box((0, 10), (110, 60), names=("age", "bmi"))
     >>> box.centre
     array([55., 35.])
@@ -82,12 +86,15 @@ class Box:
         if len(self.lower) != len(self.upper) or not self.lower:
             raise BoundsError(f"{len(self.lower)} lower bounds and {len(self.upper)} upper bounds")
         for j, (low, high) in enumerate(zip(self.lower, self.upper, strict=True)):
-            if not low < high:
+            if not low <= high:
                 raise BoundsError(f"bounds of column {self._name(j)}: lower {low:g} is not below upper {high:g}")
-            if not high / 2 - low / 2 >= max(SMALLEST_HALF, _NARROWEST * max(abs(low), abs(high))):
+            if low < high and not high / 2 - low / 2 >= max(SMALLEST_HALF, _NARROWEST * max(abs(low), abs(high))):
                 raise BoundsError(
                     f"bounds of column {self._name(j)}: {low!r} and {high!r} are too close to compute with"
                 )
+
+        if self.lower == self.upper:
+            raise BoundsError("lower bounds are not below upper bounds in any column: every record would be the same")
 
     def _name(self, j: int) -> str:
         return repr(self.names[j]) if self.names else str(j)
@@ -103,14 +110,27 @@ class Box:
         return np.array([self.lower, self.upper])
 
     @cached_property
-    def half(self) -> Floats:
-        """Half the width of each column."""
+    def extent(self) -> Floats:
+        """How far records reach from the middle of each column: half its width, nothing in a constant column."""
         return (self.corners[1] - self.corners[0]) / 2
+
+    @cached_property
+    def constant(self) -> NDArray[np.bool_]:
+        """Which columns are constant."""
+        return np.array(self.lower) == np.array(self.upper)
+
+    @cached_property
+    def half(self) -> Floats:
+        """Half the width of each column; of a constant column, a nominal one."""
+        if not self.constant.any():
+            return self.extent
+        nominal = np.maximum(self.extent[~self.constant].min(), 2 * _NARROWEST * np.abs(self.corners[0]))
+        return np.where(self.constant, nominal, self.extent)
 
     @cached_property
     def centre(self) -> Floats:
         """The middle of each column."""
-        return self.corners[0] + self.half
+        return self.corners[0] + self.extent
 
     @cached_property
     def steps(self) -> Floats:
@@ -123,11 +143,11 @@ class Box:
 
     @cached_property
     def _grid(self) -> "Grid":
-        return Grid(self.centre, self.half, self.steps)
+        return Grid(self.centre, self.extent, self.steps)
 
     def reach(self, weights: Integers, norm: int) -> float:
-        """Largest norm of a weighted grid point: at a corner, where every coordinate is ±UNIT."""
-        return float(UNIT * np.linalg.norm(np.broadcast_to(weights, (self.n_columns,)), norm))
+        """Largest norm of a weighted grid point: at a corner, where every coordinate is ±UNIT (0 if it is constant)."""
+        return float(UNIT * np.linalg.norm(np.where(self.constant, 0, weights), norm))
 
     def clip(self, points: Floats) -> Floats:
         """Move public points into the box."""
@@ -178,6 +198,11 @@ class Ball:
         return np.full(self.n_columns, self.radius)
 
     @property
+    def constant(self) -> NDArray[np.bool_]:
+        """Which columns are constant: none."""
+        return np.zeros(self.n_columns, dtype=bool)
+
+    @property
     def steps(self) -> Floats:
         """Width of a grid unit, per column."""
         return self.half / UNIT
@@ -211,11 +236,11 @@ class Grid:
     """An integer grid over a box: element-wise ``rint((x - centre) / step)``, clipped to the box.
 
     A column whose values are x lies within ± limit, reached at its bounds: rounding is monotone, so nothing inside
-    the box exceeds what its bounds give, and what lies outside is clipped.
+    the box exceeds what its bounds give, and what lies outside is clipped. Where the extent is zero, all values are 0.
     """
 
-    def __init__(self, centre: Floats, half: Floats, steps: Floats) -> None:
-        limit = np.minimum(np.rint(half / steps), UNIT)
+    def __init__(self, centre: Floats, extent: Floats, steps: Floats) -> None:
+        limit = np.minimum(np.rint(extent / steps), UNIT)
         self._cube = all(bool((column == column[0]).all()) for column in (centre, steps, limit))
         # equal columns collapse to numbers, which broadcast much faster
         self._centre, self._per_step, self._limit = (
@@ -268,7 +293,7 @@ def _floats(what: str, values: Sequence[Any]) -> tuple[float, ...]:
     try:
         numbers = tuple(float(value) for value in values)
     except (TypeError, ValueError):
-        raise BoundsError(f"{what} bounds {values!r} are not all numbers") from None
+        raise BoundsError(f"{what} bounds {brief(values)} are not all numbers") from None
     if not all(abs(number) <= LARGEST_BOUND for number in numbers):
         raise BoundsError(f"{what} bounds must be finite numbers, at most {LARGEST_BOUND:g} in size")
     return numbers

@@ -57,7 +57,7 @@ class Nearest:
         self._shared_grid = bool(np.allclose(self.steps, domain.steps, rtol=1e-12, atol=0.0))
         require_finite("centres", self.centres)
         require_finite("scales", self.scales, self.steps, 1 / self.steps, positive=True)
-        self._metric = Grid(domain.centre, domain.half, self.steps)
+        self._metric = Grid(domain.centre, domain.extent if isinstance(domain, Box) else domain.half, self.steps)
         self.n_cells = len(self.centres)
         self._pack()
 

@@ -37,6 +37,7 @@ class Projected:
         self.n_columns = len(self.matrix)
         self.centre = np.zeros(self.n_columns)
         self.half = np.full(self.n_columns, self.radius)
+        self.constant = np.zeros(self.n_columns, dtype=bool)
         self.steps = self.half / UNIT
         real = (domain.steps / self.scales)[:, None] * self.matrix.T
         unit = float(np.abs(real).max()) / 2**_MATRIX_BITS

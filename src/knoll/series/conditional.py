@@ -8,12 +8,14 @@ the pass, in standard errors of that difference (noise and sampling), as in land
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import qmc
 
 from knoll.series.chance import significance_threshold
 from knoll.series.persistence import merge_tree
 from knoll.series.series import GridSeries, Series
 
 PER_BANDWIDTH = 6  # mesh points to a bandwidth of y: a finer mesh misses fewer peaks and takes longer
+EVEN = 4096  # points, spread evenly over the predictors, at which records are counted to tell what is typical
 ROWS = 512  # profiles held at a time: bounds memory
 
 
@@ -109,6 +111,20 @@ def even_spread(series: Series, x: np.ndarray, mesh: np.ndarray) -> tuple[np.nda
     gap, beyond = mesh[1] - mesh[0], 2 * float(series.bandwidth[-1])  # kernels reach beyond the two ends
     wide = np.arange(mesh[0] - beyond, mesh[-1] + beyond + gap / 2, gap)
     return profile(series, x, wide).sum(axis=1) * gap / width, series.noise
+
+
+def records_near(series: Series, x: np.ndarray, low: float, high: float) -> np.ndarray:
+    """Released number of records near each x, whatever their y: the kernel sum over the first columns alone."""
+    mesh = y_mesh(low, high, float(series.bandwidth[-1]))
+    even = np.concatenate([even_spread(series, x[i : i + ROWS], mesh)[0] for i in range(0, len(x), ROWS)] or [x[:, 0]])
+    return even * (high - low) / (np.sqrt(2 * np.pi) * float(series.bandwidth[-1]))
+
+
+def records_near_typical(series: Series, lower: np.ndarray, upper: np.ndarray) -> float:
+    """Released number of records near a typical record: the mean of `records_near`, weighted by itself."""
+    x = qmc.scale(qmc.Sobol(len(lower) - 1, scramble=False).random(EVEN), lower[:-1], upper[:-1])
+    near = np.maximum(records_near(series, x, float(lower[-1]), float(upper[-1])), 0.0)
+    return float(np.square(near).sum() / max(near.sum(), 1e-300))
 
 
 def place_variance(series: Series, height: np.ndarray, curve: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.stats import chi
 
 from knoll.privacy import Ask, Grant, PrivacyError
+from knoll.privacy.errors import brief
 from knoll.queries import Ball, Box, ColumnHistograms, FourierFeatures, FourierGrid, Lattice, LatticeCounts, Projected
 from knoll.series.features import FeatureSeries
 from knoll.series.series import GridSeries, Series, spectrum
@@ -58,14 +59,14 @@ def check_bandwidth(bandwidth: Any) -> None:
     """Refuse a bandwidth that is neither a known word nor a positive number, or one for each column."""
     if isinstance(bandwidth, str):
         if bandwidth not in (LADDER, PRIVATE):
-            raise PrivacyError(f"bandwidth={bandwidth!r} is neither a number nor one of {LADDER!r}, {PRIVATE!r}")
+            raise PrivacyError(f"bandwidth={brief(bandwidth)} is neither a number nor one of {LADDER!r}, {PRIVATE!r}")
         return
     try:
         numbers = np.asarray(bandwidth, dtype=np.float64)
     except (TypeError, ValueError):
-        raise PrivacyError(f"bandwidth={bandwidth!r} is not a number") from None
+        raise PrivacyError(f"bandwidth={brief(bandwidth)} is not a number") from None
     if numbers.ndim > 1 or not numbers.size or not (np.isfinite(numbers) & (numbers > 0)).all():
-        raise PrivacyError(f"bandwidth={bandwidth!r} must be a positive number, or one for each column")
+        raise PrivacyError(f"bandwidth={brief(bandwidth)} must be a positive number, or one for each column")
 
 
 def rungs(grant: Grant, around: Surroundings, bandwidth: Any) -> np.ndarray:
@@ -93,6 +94,9 @@ def bought_bandwidth(grant: Grant, around: Surroundings) -> np.ndarray:
     low, high = (edges[columns, np.minimum((below < q).sum(axis=1), _BINS - 1)] for q in (0.1, 0.9))
     spread = (high - low) / 2.563  # a Gaussian has this many standard deviations between its first and last decile
     spread = np.clip(spread, 2 * around.domain.half / _BINS, around.domain.half)
+    spread = np.where(
+        around.domain.constant, around.domain.half, spread
+    )  # nothing to see: as wide, and cheap, as can be
     return spread * n ** (-1 / (around.n_columns + 6))
 
 

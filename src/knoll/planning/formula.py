@@ -4,12 +4,15 @@ The noise of a release depends only on the query, the budget and the relation. S
 """
 
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 
 from knoll.privacy import Budget, Relation
-from knoll.privacy.errors import PrivacyError
+from knoll.privacy.errors import PrivacyError, brief
 from knoll.queries import Box, CellMoments, Nearest
+
+MOST = 10**12  # of anything that is counted: refuses absurd values
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,8 @@ class Plan:
     @property
     def verdict(self) -> str:
         """One or two sentences on whether the result will be useful."""
+        if self.k > self.rows:
+            return f"There are more clusters ({self.k:,}) than records ({self.rows:,}): use fewer clusters."
         if self.size_stderr > self.records_per_cluster / 4:
             return (
                 "Too much noise for these clusters: use fewer of them, fewer columns, more records or a larger epsilon."
@@ -74,9 +79,7 @@ def plan(rows: int, dims: int, k: int, epsilon: float = 1.0, delta: float = 1e-6
     >>> plan(rows=20_000, dims=4, k=5, epsilon=1.0).size_stderr < 100
     True
     """
-    for name, value in {"rows": rows, "dims": dims, "k": k, "steps": steps, "cap": cap}.items():
-        if not 1 <= value <= 10**12:
-            raise PrivacyError(f"{name}={value!r} must be a positive integer")
+    check_counts(rows=rows, dims=dims, k=k, steps=steps, cap=cap)
     budget = Budget(epsilon, delta)
     box = Box((-1.0,) * dims, (1.0,) * dims)
     query = CellMoments(Nearest(np.zeros((min(k, 2), dims)), box))
@@ -86,3 +89,10 @@ def plan(rows: int, dims: int, k: int, epsilon: float = 1.0, delta: float = 1e-6
     typical = 0.5  # a centre half-way between the middle and the bounds
     center = float(np.hypot(unit[1], typical * unit[0])) / (rows / k) / 2
     return Plan(rows, dims, k, budget.epsilon, budget.delta, steps, float(unit[0]), center)
+
+
+def check_counts(**counts: int) -> None:
+    """Refuse what is not a positive whole number of sensible size."""
+    for name, value in counts.items():
+        if isinstance(value, bool) or not isinstance(value, Integral) or not 1 <= value <= MOST:
+            raise PrivacyError(f"{name}={brief(value)} must be a positive integer")

@@ -1,0 +1,89 @@
+"""knoll predict: label rows with a released model."""
+
+import csv
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from knoll.cli.common import console, plain_errors
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="model.json of an earlier run.")],
+    data: Annotated[Path, typer.Argument(help="Rows to label; of a regression, with the predictors at least.")],
+    out: Annotated[Path | None, typer.Option(help="CSV to write; standard output by default.")] = None,
+) -> None:
+    """Label rows with a released model: the cluster, component or mode of each row, or the predicted response.
+
+    Spends no budget. The labels are as sensitive as your rows.
+    """
+    import knoll
+
+    with plain_errors():
+        fitted = knoll.load(model)
+        if not hasattr(fitted, "predict"):
+            raise ValueError(f"a {type(fitted).__name__} describes a density; there is nothing to predict for a row")
+        what, names, width = _answer(fitted)
+        engine = _open(data, names, width)
+        if names is not None:
+            del fitted.feature_names_in_  # rows come as plain arrays, in the model's order
+        with _written_whole(out) as stream:
+            table = csv.writer(stream)
+            table.writerow(["row", what])
+            row = 0
+            for rows, _, _ in engine.read():
+                table.writerows((row + i, answer) for i, answer in enumerate(_answers(fitted, rows[:, :width])))
+                row += len(rows)
+        if out:
+            console.print(f"Labelled {row:,} rows: {out}", highlight=False)
+
+
+def _answer(fitted: Any) -> tuple[str, list[str] | None, int]:
+    """Return what a model says about a row, the columns that it needs (None: no names are known), and how many."""
+    from sklearn.base import is_clusterer, is_regressor
+
+    found = getattr(fitted, "feature_names_in_", None)
+    names = None if found is None else [str(name) for name in found]
+    if is_regressor(fitted):  # the last column is the response
+        response = "prediction" if names is None or names[-1] == "row" else names[-1]
+        return response, None if names is None else names[:-1], fitted.n_features_in_ - 1
+    kind = "cluster" if is_clusterer(fitted) else "mode" if hasattr(fitted, "modes_") else "component"
+    return kind, names, fitted.n_features_in_
+
+
+def _open(data: Path, names: list[str] | None, width: int) -> Any:
+    from knoll.engines.files import FileEngine
+
+    engine = FileEngine(data, names)
+    if engine.n_columns != width and not (names is None and engine.n_columns == width + 1):
+        raise typer.BadParameter(f"the model has {width} columns, the file {engine.n_columns}")
+    return engine
+
+
+def _answers(fitted: Any, rows: Any) -> list[Any]:
+    """Return the label or the predicted value of each row; nothing for a row with a gap, or in no cluster."""
+    import numpy as np
+
+    usable = np.isfinite(rows).all(axis=1)
+    found = fitted.predict(rows[usable]) if usable.any() else np.empty(0, dtype=int)
+    answers: list[Any] = [""] * len(rows)
+    whole = found.dtype.kind in "iu"
+    for i, value in zip(np.flatnonzero(usable).tolist(), found.tolist(), strict=True):
+        answers[i] = f"{value:.8g}" if not whole else value if value >= 0 else ""
+    return answers
+
+
+@contextmanager
+def _written_whole(out: Path | None) -> Iterator[Any]:
+    """Write to a draft that takes the file's name when it is complete; or to standard output."""
+    if out is None:
+        yield sys.stdout
+        return
+    draft = out.with_name(out.name + ".part")
+    with open(draft, "w", newline="", encoding="utf-8") as stream:
+        yield stream
+    draft.replace(out)

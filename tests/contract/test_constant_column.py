@@ -70,6 +70,11 @@ def test_the_grid_of_a_constant_column_is_one_point():
     assert (cells.metric_grid(np.array([[0.4, 100.0]]))[:, 1] == 0).all()
 
 
+def test_a_mixture_of_clusters_keeps_constants(rows):
+    mixture = knoll.KMeans(3, bounds=BOUNDS, epsilon=2.0).fit(rows).to_mixture(rows)
+    assert (mixture.means[:, 1] == 3.0).all()
+
+
 @pytest.mark.parametrize("value", [0.0, 1e-25, -4.2e6, 1e30])
 def test_any_constant_can_be_computed_with(value, rows):
     model = knoll.KMeans(3, bounds=([-1, value, -1], [1, value, 1]), random_state=0).fit(rows)

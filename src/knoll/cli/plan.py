@@ -66,6 +66,8 @@ def plan(
             for clusters in ks:
                 _quick(rows, dims, clusters, tried, epsilon, delta, steps=steps, relation=relation, cap=cap)
             return
+        if like is None and (rows is None or dims is None):
+            raise ValueError("give --rows and --dims, or a public file that resembles your data: --like")
         import knoll
 
         prepare_folder(out)

@@ -1,7 +1,7 @@
 """What every clusterer with centres shares: what it publishes, and what a fitted model can do."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -155,7 +155,8 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
             form = Form.of(covariance_type, floor, context.domain, self.scales_)
             belief = moments_of_cells(context.grant, context.domain, self.cluster_centers_, form)
             self.mixture_privacy_ = context.statement()
-        return belief.mixture
+        found, fixed = belief.mixture, self.bounds_.constant
+        return replace(found, means=np.where(fixed, self.bounds_.centre, found.means)) if fixed.any() else found
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the distance of each row to each released centre, in the metric of the fit (see `scale_by_bounds`).

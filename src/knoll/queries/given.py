@@ -108,7 +108,9 @@ def _two_columns(bounds: Any) -> bool:
         (a, b), (c, d) = ((float(one), float(other)) for one, other in bounds)
     except (TypeError, ValueError):
         return False  # refused by those who read them as numbers
-    by_column, by_side = a <= b and c <= d, a <= c and b <= d
+    by_column, by_side = a < b and c < d, a < c and b < d
+    if not by_column and not by_side:  # a constant column, whose bounds are equal
+        by_column = a <= b and c <= d
     if by_column and by_side and b != c:
         raise BoundsError(
             f"bounds={brief(bounds)} can be read in two ways. One (lower, upper) per column is a list of tuples, "

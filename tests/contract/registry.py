@@ -144,8 +144,7 @@ QUERIES = {
     "moments, one column": (CellMoments(_crowded(BOX1, 4)), 1),
     "moments, box": (CellMoments(_crowded(BOX5, 6)), 5),
     "moments, kinds of columns": (CellMoments(_crowded(PRODUCT, 3)), 5),
-    "moments, kinds of columns in one cell": (CellMoments(_cells(PRODUCT, 1, scaled=True)), 5),
-    "moments, kinds in the metric": (CellMoments(Nearest(_crowded(PRODUCT, 4).centres, PRODUCT, PRODUCT.scales)), 5),
+    "moments, kinds of columns in one cell": (CellMoments(Nearest(_points(PRODUCT, 1), PRODUCT, PRODUCT.scales)), 5),
     "votes, kinds of columns": (NearestVotes(_cells(PRODUCT, 6)), 5),
     "grid histogram, circle": (GridHistogram(Product.of([Circle()], "a"), (4, 4)), 1),
     "shapes, kinds of columns": (_shapes(PRODUCT, 3), 5),
@@ -282,13 +281,13 @@ def _of_every_kind(domain, rng):
     absurd = [np.inf, -np.inf, 1e300, -1e300, -1.0, 0.5, 1e9]
     far, any_value = [], []
     for part in domain.parts:
-        ends = (
-            [part.lower, part.upper]
-            if isinstance(part, Line)
-            else np.arange(getattr(part, "levels", 16)) / (1 if isinstance(part, Corners) else 16)
-        )
-        inside = rng.uniform(part.lower, part.upper, 8) if isinstance(part, Line) else rng.uniform(size=8)
-        far.append(rng.choice(ends, size=200))
+        if isinstance(part, Line):  # just short of the upper end is still in the first of crowded cells
+            ends = part.lower + (part.upper - part.lower) * np.array([0.0, 1.0, 0.98])
+            inside = rng.uniform(part.lower, part.upper, 8)
+        else:
+            ends = np.arange(part.levels) if isinstance(part, Corners) else np.arange(16) / 16
+            inside = rng.uniform(size=8)
+        far.append(rng.choice(ends, size=300))
         any_value.append(rng.choice(np.concatenate([ends, ends, inside, absurd]), size=200))
     return np.vstack([np.column_stack(far), np.column_stack(any_value)])
 

@@ -201,9 +201,11 @@ def open_curator(
     if not isinstance(estimator.unit, Record | User | None):
         raise PrivacyError(f"unit={brief(estimator.unit)} is neither knoll.Record() nor knoll.User(column, cap)")
     engine, dataset = open_rows(estimator, X, response, nulls=relation is not Relation.ADD_REMOVE)
-    budget = getattr(estimator, "_budget_for", lambda n_columns: budget)(engine.n_columns)
     private = isinstance(estimator.bounds, str)
     domain = None if private else domain_from(estimator.bounds, engine.n_columns, engine.names)
+    coordinates = engine.n_columns if domain is None else domain.n_columns
+    budget = getattr(estimator, "_budget_for", lambda n_columns: budget)(coordinates)
+    engine.size_blocks(coordinates)
     ledger = open_ledger(estimator.ledger)
     curator = Curator(
         engine,
@@ -215,7 +217,7 @@ def open_curator(
         estimator=type(estimator).__name__,
         asks=(
             *(bounds_asks(engine.n_columns) if private else ()),
-            *(ask.within(1 - SHARE if private else 1.0) for ask in asks or estimator._asks(engine.n_columns)),
+            *(ask.within(1 - SHARE if private else 1.0) for ask in asks or estimator._asks(coordinates)),
         ),
     )
     known = ("column names", *(() if private else ("bounds",)), *public)
@@ -225,7 +227,7 @@ def open_curator(
         grant = Grant(curator)
         if domain is None:
             domain = buy_bounds(grant, engine.n_columns, engine.names)
-        scales = domain.half.copy() if estimator.scale_by_bounds else np.ones(domain.n_columns)
+        scales = domain.scales if estimator.scale_by_bounds else np.ones(domain.n_columns)
         yield FitContext(grant.rest, domain, scales, partial(curator.statement, (*known, *counted)))
 
 

@@ -15,7 +15,8 @@ import numpy as np
 
 from knoll.document import read_document, short
 from knoll.privacy import Budget, DataError, Privacy, Relation
-from knoll.queries import Ball, Box
+from knoll.queries import Ball, Box, Circle, Corners, Line, Product
+from knoll.queries.product import Part
 from knoll.registry import ESTIMATORS
 
 FORMAT = 1  # of the file; raised when old files can no longer be read
@@ -79,7 +80,7 @@ def _build(data: dict[str, Any]) -> Any:
     model = _estimator(data)
     model.set_params(bounds=bounds)
     _check(model)
-    model.bounds_, model.n_features_in_ = bounds, bounds.n_columns
+    model.bounds_, model.n_features_in_ = bounds, bounds.n_sources
     lengths = {"d": bounds.n_columns}
     for name, axes in model._published.items():
         array = _array(data["fitted"][name], name)
@@ -94,7 +95,7 @@ def _build(data: dict[str, Any]) -> Any:
         names = data["columns"]
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise ValueError("its columns are not a list of names")
-        if len(names) != bounds.n_columns:
+        if len(names) != bounds.n_sources:
             raise ValueError("its columns do not fit its bounds")
         model.feature_names_in_ = np.array(names, dtype=object)
     model.privacy_ = Privacy.from_dict(data["privacy"])
@@ -144,18 +145,20 @@ def _saved_parameters(kind: Any) -> list[str]:
 
 def _bounds_out(bounds: Box | Ball) -> dict[str, Any]:
     names = None if bounds.names is None else [str(name) for name in bounds.names]
+    if isinstance(bounds, Product):
+        columns = None if bounds.columns is None else list(bounds.columns)
+        return {"kind": "product", "parts": list(map(_part_out, bounds.parts)), "names": names, "columns": columns}
     if isinstance(bounds, Box):
         return {"kind": "box", "lower": list(bounds.lower), "upper": list(bounds.upper), "names": names}
     return {"kind": "ball", "radius": bounds.radius, "middle": list(bounds.middle), "names": names}
 
 
 def _bounds_in(data: dict[str, Any]) -> Box | Ball:
-    given = data["names"]
-    if given is not None and not (isinstance(given, list) and all(isinstance(name, str) for name in given)):
-        raise ValueError("the names in its bounds are not a list of words")
-    names = None if given is None else tuple(given)
+    names = _words(data["names"], "names")
     if data["kind"] == "box":
         bounds: Box | Ball = Box(_side(data["lower"]), _side(data["upper"]), names)
+    elif data["kind"] == "product":
+        bounds = Product.of(list(map(_part_in, data["parts"])), _words(data["columns"], "columns"), names)
     elif data["kind"] == "ball":
         bounds = Ball(_side([data["radius"]])[0], _side(data["middle"]), names)
     else:
@@ -163,6 +166,28 @@ def _bounds_in(data: dict[str, Any]) -> Box | Ball:
     if names is not None and len(names) != bounds.n_columns:
         raise ValueError("its bounds have another number of names")
     return bounds
+
+
+def _words(given: Any, what: str) -> tuple[str, ...] | None:
+    if given is not None and not (isinstance(given, list) and all(isinstance(name, str) for name in given)):
+        raise ValueError(f"the {what} in its bounds are not a list of words")
+    return None if given is None else tuple(given)
+
+
+def _part_out(part: Part) -> dict[str, Any]:
+    return {"part": type(part).__name__.lower(), **vars(part)}
+
+
+def _part_in(data: Any) -> Part:
+    """Return a part of a domain; its numbers are checked as those of bounds are."""
+    kind, *numbers = data["part"], *_side([data["weight"]])
+    if kind == "line":
+        return Line(*_side([data["lower"], data["upper"]]), *numbers)
+    if kind == "corners" and type(data["levels"]) is int:
+        return Corners(data["levels"], *numbers)
+    if kind == "circle":
+        return Circle(*numbers)
+    raise ValueError("a part of its bounds is unknown")
 
 
 def _side(values: Any) -> tuple[float, ...]:

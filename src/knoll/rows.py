@@ -96,12 +96,17 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, allow_missing: bool = Fal
         raise DataError(re.sub(r"array=.*?\.\n", "\n", message, flags=re.DOTALL)) from None
 
 
+def points_of(estimator: Any, X: Any) -> np.ndarray:
+    """Return the rows of a table in memory as points of a fitted model's domain, for their holder."""
+    return estimator.bounds_.coordinates(check_rows(estimator, X, reset=False))
+
+
 def label_rows(estimator: Any, X: Any, label: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     """Label the rows of what `fit` accepts, for their holder; -1 for a row with a missing value."""
     rows, usable = _rows_to_label(estimator, X)
     labels = np.full(len(rows), -1)
     if usable.any():
-        labels[usable] = label(rows[usable])
+        labels[usable] = label(estimator.bounds_.coordinates(rows[usable]))
     return labels
 
 

@@ -16,8 +16,10 @@ from knoll.queries import (
     CellDisplacements,
     CellMoments,
     CellShapes,
+    Circle,
     ColumnHistograms,
     ComponentMoments,
+    Corners,
     Count,
     FourierFeatures,
     FourierGrid,
@@ -27,8 +29,10 @@ from knoll.queries import (
     KernelSteps,
     Lattice,
     LatticeCounts,
+    Line,
     Nearest,
     NearestVotes,
+    Product,
     Projected,
     ScatterMatrix,
     SplitTree,
@@ -43,6 +47,7 @@ BOX2 = Box((0.0, 10.0), (110.0, 60.0))
 BOX5 = Box((-1.0, 0.0, -100.0, 0.001, 5.0), (1.0, 1e-3, 900.0, 0.002, 7.0))
 BOX7 = Box((-1.0,) * 7, (1.0,) * 7)
 FLAT3 = Box((-1.0, 3.0, 0.0), (1.0, 3.0, 50.0))
+PRODUCT = Product.of([Line(0.0, 110.0), Corners(5), Circle(), Corners(2, 0.5), Line(-1e-3, 1e-3, 2.0)], "abcde")
 BALL3 = Ball(2.5, (1.0, -1.0, 0.0))
 
 
@@ -139,6 +144,12 @@ QUERIES = {
     "moments, one cell": (CellMoments(_crowded(BOX2, 1)), 2),
     "moments, one column": (CellMoments(_crowded(BOX1, 4)), 1),
     "moments, box": (CellMoments(_crowded(BOX5, 6)), 5),
+    "moments, kinds of columns": (CellMoments(_crowded(PRODUCT, 3)), 5),
+    "moments, kinds of columns in one cell": (CellMoments(Nearest(_points(PRODUCT, 1), PRODUCT, PRODUCT.scales)), 5),
+    "votes, kinds of columns": (NearestVotes(_cells(PRODUCT, 6)), 5),
+    "grid histogram, circle": (GridHistogram(Product.of([Circle()], "a"), (4, 4)), 1),
+    "shapes, kinds of columns": (_shapes(PRODUCT, 3), 5),
+    "components, kinds of columns": (_components(PRODUCT, 3, products="diag"), 5),
     "moments, scaled box": (CellMoments(_crowded(BOX5, 6, scaled=True)), 5),
     "moments, ball": (CellMoments(_crowded(BALL3, 5)), 3),
     "moments, projected cells": (
@@ -229,15 +240,12 @@ NOT_TIGHT = {
 def interesting_points(query, d, rng):
     """Points at which sensitivities are reached or broken: corners, ties, centres, far and absurd values."""
     frame = getattr(query, "frame", None)
+    if isinstance(domain := _domain_of(query), Product):
+        return _of_every_kind(domain, rng)
     if frame is not None:
         return _around(query, frame, rng)
     if isinstance(query, ComponentMoments):
         return _around_components(query, rng)
-    domain = getattr(query, "domain", getattr(query, "box", None)) or getattr(
-        getattr(query, "cells", None), "domain", None
-    )
-    if isinstance(domain, Projected):
-        domain = domain.source
     middle = domain.centre if domain is not None else np.zeros(d)
     half = domain.half if domain is not None else np.full(d, 10.0)
     signs = rng.choice([-1.0, 1.0], size=(40, d))
@@ -267,6 +275,29 @@ def interesting_points(query, d, rng):
     if hasattr(query, "edges"):
         points += [np.column_stack(list(query.edges))]
     return np.vstack(points)
+
+
+def _domain_of(query):
+    """The domain of a query's records, if it has one."""
+    of = getattr(query, "frame", query)
+    domain = getattr(of, "domain", getattr(of, "box", None)) or getattr(getattr(of, "cells", None), "domain", None)
+    return domain.source if isinstance(domain, Projected) else domain
+
+
+def _of_every_kind(domain, rng):
+    """Rows of a product's columns: ends of lines, all codes, round the circle; and values that are none of these."""
+    absurd = [np.inf, -np.inf, 1e300, -1e300, -1.0, 0.5, 1e9]
+    far, any_value = [], []
+    for part in domain.parts:
+        if isinstance(part, Line):  # just short of the upper end is still in the first of crowded cells
+            ends = part.lower + (part.upper - part.lower) * np.array([0.0, 1.0, 0.98])
+            inside = rng.uniform(part.lower, part.upper, 8)
+        else:
+            ends = np.arange(part.levels) if isinstance(part, Corners) else np.arange(16) / 16
+            inside = rng.uniform(size=8)
+        far.append(rng.choice(ends, size=300))
+        any_value.append(rng.choice(np.concatenate([ends, ends, inside, absurd]), size=200))
+    return np.vstack([np.column_stack(far), np.column_stack(any_value)])
 
 
 def write_files(folder, rows, names):

@@ -60,7 +60,7 @@ def test_what_records_hold_in_a_constant_column_changes_nothing(name, rows):
 
 def test_the_grid_of_a_constant_column_is_one_point():
     box = Box((0.0, 7.0), (2.0, 7.0))
-    grid = box.quantise(np.array([[0.0, 7.0], [2.0, 1e9], [1.0, -np.inf]]))
+    grid = box.clip_to_grid(np.array([[0.0, 7.0], [2.0, 1e9], [1.0, -np.inf]]))
     assert (grid[:, 1] == 0).all()
     assert box.constant.tolist() == [False, True]
     assert box.half.tolist() == [1.0, 1.0]

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from knoll.estimator import FitContext, PrivateFit, open_curator
 from knoll.parameters import MOST_CLUSTERS, Rule, Whole, check_shape
 from knoll.privacy import Ask
-from knoll.rows import check_rows, label_rows, same_columns
+from knoll.rows import label_rows, points_of, same_columns
 from knoll.steps.cells import moments_asks, moments_of_cells
 from knoll.steps.means import CellMeans
 from knoll.steps.moments import Form
@@ -150,7 +150,7 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
             epsilon=self.epsilon if epsilon is None else epsilon,
             delta=self.delta if delta is None else delta,
         )
-        asks = moments_asks(self.n_features_in_, len(self.cluster_centers_), covariance_type)
+        asks = moments_asks(self.bounds_.n_columns, len(self.cluster_centers_), covariance_type)
         with open_curator(again, X, public=("the parameters", "the centres"), asks=asks) as context:
             form = Form.of(covariance_type, floor, context.domain, self.scales_)
             belief = moments_of_cells(context.grant, context.domain, self.cluster_centers_, form)
@@ -171,7 +171,7 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
         distances : array of shape (n_samples, n_clusters)
         """
         check_is_fitted(self)
-        rows = check_rows(self, X, reset=False) / self.scales_
+        rows = points_of(self, X) / self.scales_
         return pairwise_distances(rows, self.cluster_centers_ / self.scales_)
 
     def score(self, X: Any, y: Any = None) -> float:

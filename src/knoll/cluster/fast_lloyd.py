@@ -21,7 +21,7 @@ from knoll.estimator import FitContext, declared
 from knoll.numeric.packing import packed_starts
 from knoll.parameters import MOST_STEPS, PRESET, Number, Whole
 from knoll.privacy import Ask
-from knoll.queries import CellDisplacements, Nearest, longest_record
+from knoll.queries import CellDisplacements, Nearest
 from knoll.steps.means import CellMeans, cell_means, means_ask, restart_unseen
 
 PAPER_STEPS, PAPER_CLIP = 6, 0.8  # what `preset="paper"` uses
@@ -90,7 +90,7 @@ class FastLloyd(PrivateCenters):
         n_steps, clip, restart = (
             (PAPER_STEPS, PAPER_CLIP, False) if self.preset == "paper" else (self.n_steps, self.clip, self.restart)
         )
-        radius = clip * longest_record(domain, scales) * k ** (-1 / domain.n_columns)
+        radius = clip * domain.longest(scales) * k ** (-1 / domain.n_columns)
         means = CellMeans.unseen(packed_starts(domain, k, scales, rng))
         for step in context.grant.even(n_steps):
             centres = restart_unseen(means, domain, scales, rng) if restart else means.centres

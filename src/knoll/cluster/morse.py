@@ -26,7 +26,7 @@ from knoll.numeric.mixture import Mixture
 from knoll.parameters import MOST_CLUSTERS, OneOf, Whole
 from knoll.privacy import Ask, PrivacyError
 from knoll.privacy.errors import brief
-from knoll.rows import check_rows
+from knoll.rows import points_of
 from knoll.steps.cells import density_asks, density_from_cells
 from knoll.steps.grid import MOST_COLUMNS, grid_asks, release_grid_mixture
 from knoll.steps.means import CellMeans
@@ -215,7 +215,7 @@ class MorseClustering(PrivateCenters):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probability of each cluster for each row, (n_samples, n_clusters)."""
         check_is_fitted(self)
-        rows = self.bounds_.clip(check_rows(self, X, reset=False))
+        rows = self.bounds_.clip(points_of(self, X))
         return self.mixture_.predict_proba(rows) @ np.eye(self.n_clusters_)[self.component_clusters_.astype(int)]
 
     def transform(self, X: Any) -> np.ndarray:
@@ -225,7 +225,7 @@ class MorseClustering(PrivateCenters):
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log density of X. It has no noise: it is for the holder of X, and must not be published."""
         check_is_fitted(self)
-        return float(self.mixture_.log_density(check_rows(self, X, reset=False)).mean())
+        return float(self.mixture_.log_density(points_of(self, X)).mean())
 
     def _restore(self) -> None:
         super()._restore()

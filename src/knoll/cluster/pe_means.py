@@ -43,7 +43,6 @@ from knoll.queries import (
     Projected,
     TwoLevel,
     candidates,
-    longest_record,
     random_projection,
 )
 from knoll.steps.means import CellMeans, cell_means, means_ask, vote_means
@@ -165,7 +164,7 @@ class PEMeans(PrivateCenters):
     ) -> CellMeans:
         grant, domain = context.grant, context.domain
         frame, voting = Frame(domain, context.scales), grant.part(VOTES_SHARE)
-        root = release_root(grant.part(FIRST_SHARE), frame, longest_record(domain, context.scales))
+        root = release_root(grant.part(FIRST_SHARE), frame, domain.longest(context.scales))
         steps = affordable_steps(grant, frame, root, k)
         spare = spare_centres(k, steps)
         if isinstance(low, Projected):

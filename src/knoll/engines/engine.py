@@ -20,6 +20,7 @@ from knoll.privacy.query import Floats, Integers, QueryProtocol, bounded_total
 from knoll.privacy.relation import Record, Unit, User
 
 _BLOCK_ENTRIES, _FEWEST_ROWS, _MOST_ROWS = 2**18, 2**12, 2**16
+_WIDE = 2000  # from so many coordinates on, blocks of the usual fewest rows would fill tens of megabytes
 _MOST_THREADS = 4
 
 Missing = Literal["refuse", "drop"]
@@ -59,9 +60,15 @@ class Engine(ABC):
         self.missing: Missing = missing
         self.nulls = nulls
         self.unit: Unit = unit if unit is not None else Record()
-        self.block_rows = int(np.clip(_BLOCK_ENTRIES // max(n_columns, 1), _FEWEST_ROWS, _MOST_ROWS))
-        """Rows summed at a time: threads seldom wait for each other, intermediate arrays stay in cache, and sums of a
-        block are exact in doubles."""
+        self.size_blocks(n_columns)
+
+    def size_blocks(self, coordinates: int) -> None:
+        """Choose how many rows are summed at a time, for queries that make so many coordinates of a row.
+
+        Threads seldom wait for each other, intermediate arrays stay in cache, and sums of a block are exact in doubles.
+        """
+        fewest = _FEWEST_ROWS if coordinates <= _WIDE else _FEWEST_ROWS // 8
+        self.block_rows = int(np.clip(_BLOCK_ENTRIES // max(coordinates, 1), fewest, _MOST_ROWS))
 
     @property
     @abstractmethod

@@ -12,7 +12,7 @@ from knoll.estimator import FitContext
 from knoll.numeric.mixture import Mixture
 from knoll.parameters import SHAPE, Rule, Whole, check_count, check_rules, check_shape
 from knoll.privacy import Ask
-from knoll.rows import check_rows, label_rows
+from knoll.rows import label_rows, points_of
 from knoll.steps.moments import Belief, Form, standard_errors
 
 MOST_COMPONENTS = 10_000  # a limit that refuses typing errors: no release could show so many
@@ -179,7 +179,7 @@ class PrivateMixture(DensityMixin, BaseEstimator):
 
     def _rows(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        return check_rows(self, X, reset=False)
+        return points_of(self, X)
 
     def _n_parameters(self) -> int:
         k, d = self.means_.shape

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from knoll.estimator import FitContext, PrivateFit
 from knoll.parameters import Passes, Whole
 from knoll.privacy import Ask, PrivacyError
-from knoll.rows import check_rows
+from knoll.rows import points_of
 from knoll.series.packing import PackedSeries, packed, unpack
 from knoll.series.series import Series, kernel_volume
 from knoll.series.surroundings import Surroundings
@@ -102,7 +102,7 @@ class KernelModel(PrivateFit, PackedSeries, BaseEstimator):
         check_is_fitted(self, "totals_")
         if not self.features_.any() and len(self.frame_) == 1:
             raise PrivacyError('no density was released; fit with release="once"')
-        return check_rows(self, X, reset=False)
+        return points_of(self, X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,7 +10,8 @@ from knoll.queries.kernel_steps import KernelSteps
 from knoll.queries.lattice import Lattice, LatticeCounts
 from knoll.queries.moments import CellDisplacements, CellMoments
 from knoll.queries.nearest import Nearest, TwoLevel, candidates
-from knoll.queries.projection import Projected, longest_record, random_hyperplanes, random_projection
+from knoll.queries.product import Circle, Corners, Line, Product
+from knoll.queries.projection import Projected, random_hyperplanes, random_projection
 from knoll.queries.query import Query
 from knoll.queries.shapes import CellShapes, Frame, ScatterMatrix
 from knoll.queries.votes import ColumnHistograms, GridHistogram, NearestVotes, TreeCounts
@@ -21,8 +22,10 @@ __all__ = [
     "CellDisplacements",
     "CellMoments",
     "CellShapes",
+    "Circle",
     "ColumnHistograms",
     "ComponentMoments",
+    "Corners",
     "Count",
     "Domain",
     "FourierFeatures",
@@ -33,8 +36,10 @@ __all__ = [
     "KernelSteps",
     "Lattice",
     "LatticeCounts",
+    "Line",
     "Nearest",
     "NearestVotes",
+    "Product",
     "Projected",
     "Query",
     "ScatterMatrix",
@@ -43,7 +48,6 @@ __all__ = [
     "TwoLevel",
     "candidates",
     "domain_from",
-    "longest_record",
     "random_hyperplanes",
     "random_projection",
 ]

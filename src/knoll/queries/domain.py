@@ -55,6 +55,10 @@ class Domain(Protocol):
         """Largest norm of a weighted grid point."""
         ...
 
+    def widest(self, weights: Integers, norm: int) -> float:
+        """Largest norm of the difference of two weighted grid points."""
+        ...
+
     def clip(self, points: Floats) -> Floats:
         """Move public points into the domain."""
         ...
@@ -145,9 +149,31 @@ class Box:
     def _grid(self) -> "Grid":
         return Grid(self.centre, self.extent, self.steps)
 
+    @property
+    def n_sources(self) -> int:
+        """Number of columns of a block: as many as there are coordinates."""
+        return len(self.lower)
+
+    @property
+    def scales(self) -> Floats:
+        """The metric in which columns count alike: divide by these."""
+        return self.half.copy()
+
+    def coordinates(self, block: Floats) -> Floats:
+        """Return a block's rows as points of this domain: as they are, not clipped."""
+        return block
+
+    def longest(self, scales: Floats | None = None) -> float:
+        """Length of the longest record from the middle, after division by scales."""
+        return float(np.linalg.norm(self.half if scales is None else self.half / scales))
+
     def reach(self, weights: Integers, norm: int) -> float:
         """Largest norm of a weighted grid point: at a corner, where every coordinate is ±UNIT (0 if it is constant)."""
         return float(UNIT * np.linalg.norm(np.where(self.constant, 0, weights), norm))
+
+    def widest(self, weights: Integers, norm: int) -> float:
+        """Largest norm of the difference of two weighted grid points: of opposite corners."""
+        return 2 * self.reach(weights, norm)
 
     def clip(self, points: Floats) -> Floats:
         """Move public points into the box."""
@@ -216,10 +242,32 @@ class Ball:
         """Clip to the ball and cut to the grid; records that hold a NaN are left out."""
         return clip_to_ball(self.cube.clip_to_grid(block), UNIT)
 
+    @property
+    def n_sources(self) -> int:
+        """Number of columns of a block: as many as there are coordinates."""
+        return len(self.middle)
+
+    @property
+    def scales(self) -> Floats:
+        """The metric in which columns count alike: divide by these."""
+        return self.half
+
+    def coordinates(self, block: Floats) -> Floats:
+        """Return a block's rows as points of this domain: as they are, not clipped."""
+        return block
+
+    def longest(self, scales: Floats | None = None) -> float:
+        """Length of the longest record from the middle, after division by scales."""
+        return float(np.max(self.half if scales is None else self.half / scales))
+
     def reach(self, weights: Integers, norm: int) -> float:
         """Largest norm of an equally weighted grid point: UNIT in l2; sqrt(columns) times it, on a diagonal, in l1."""
         largest = float(np.max(weights)) * UNIT
         return largest if norm == 2 else largest * self.n_columns**0.5
+
+    def widest(self, weights: Integers, norm: int) -> float:
+        """Largest norm of the difference of two weighted grid points: of opposite ones."""
+        return 2 * self.reach(weights, norm)
 
     def clip(self, points: Floats) -> Floats:
         """Move public points into the ball."""

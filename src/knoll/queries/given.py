@@ -7,6 +7,7 @@ import numpy as np
 
 from knoll.privacy.errors import BoundsError, brief
 from knoll.queries.domain import Ball, Box
+from knoll.queries.product import Product
 
 HOW_TO_BOUND = (
     "Differential privacy needs to know how far a record can reach. Either give bounds that you know without looking "
@@ -46,11 +47,12 @@ def domain_from(bounds: Any, n_columns: int, names: Sequence[str] | None = None)
     if isinstance(bounds, str):
         raise BoundsError(f"bounds={brief(bounds)} is not understood. {HOW_TO_BOUND}")
     if isinstance(bounds, Box | Ball):
-        if bounds.n_columns != n_columns:
-            raise BoundsError(f"bounds are for {bounds.n_columns} columns; the data has {n_columns}")
-        if bounds.names is not None and known is not None and tuple(bounds.names) != known:
+        if bounds.n_sources != n_columns:
+            raise BoundsError(f"bounds are for {bounds.n_sources} columns; the data has {n_columns}")
+        named = bounds.columns if isinstance(bounds, Product) else bounds.names
+        if named is not None and known is not None and tuple(named) != known:
             raise BoundsError(
-                f"bounds are for the columns {', '.join(bounds.names[:20])}; the data has {', '.join(known[:20])}, in "
+                f"bounds are for the columns {', '.join(named[:20])}; the data has {', '.join(known[:20])}, in "
                 "this order. A dict of bounds by column is matched by name"
             )
         return bounds

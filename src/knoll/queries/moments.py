@@ -29,8 +29,8 @@ class CellMoments(Query):
 
     - norm: sqrt(w^2 + reach^2) in l2, w + reach in l1, at the domain's corner (or edge).
     - difference: two records in different cells add both contributions, sqrt(2) norm in l2 and 2 norm in l1; two in
-      the same cell cancel in the count and differ by at most 2 reach. The larger of the two (the second if there is
-      one cell).
+      the same cell cancel in the count and differ by at most the widest difference of two grid points, weighted:
+      2 reach in a box or a ball. The larger of the two (the second if there is one cell).
 
     Parameters
     ----------
@@ -59,6 +59,7 @@ class CellMoments(Query):
         weights = _column_weights(self.domain, scales)
         count_weight = _count_weight(self.domain, scales, weights)
         self._reach = {norm: self.domain.reach(weights, norm) for norm in (1, 2)}
+        self._widest = {norm: self.domain.widest(weights, norm) for norm in (1, 2)}
         self.shape = (cells.n_cells, 1 + d)
         self.weights = np.array([count_weight, *weights], dtype=np.int64)
         self.step = np.array([1.0, *self.domain.steps])
@@ -78,7 +79,7 @@ class CellMoments(Query):
     def max_difference(self, norm: int) -> float:
         """Two records in different cells, or at opposite ends of one."""
         apart = 2.0 ** (1 / norm) * self.max_norm(norm) if self.cells.n_cells > 1 else 0.0
-        return max(apart, 2.0 * self._reach[norm])
+        return max(apart, self._widest[norm])
 
 
 class CellDisplacements(Query):

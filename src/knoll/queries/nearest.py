@@ -65,7 +65,7 @@ class Nearest:
         """Return records on the grid in which distances are taken; `grid`: ``domain.clip_to_grid(block)``, if known."""
         if self._shared_grid:
             return self.domain.clip_to_grid(block) if grid is None else grid
-        if isinstance(self.domain, Box):
+        if type(self.domain) is Box:
             return self._metric.clip_to_grid(block)
         inside = self.domain.clip_to_grid(block) if grid is None else grid
         return np.rint(inside * (self.domain.steps / self.steps))

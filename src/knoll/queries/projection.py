@@ -70,7 +70,7 @@ def random_projection(
     """
     d = domain.n_columns
     directions, _ = np.linalg.qr(rng.standard_normal((d, n_dimensions)))
-    radius = longest_record(domain, scales) * min(1.0, 1.5 * (n_dimensions / d) ** 0.5)
+    radius = domain.longest(scales) * min(1.0, 1.5 * (n_dimensions / d) ** 0.5)
     return Projected(domain, directions.T, radius, scales)
 
 
@@ -80,11 +80,5 @@ def random_hyperplanes(
     """Return the distances of a record to random hyperplanes through the middle of the domain, any number of them."""
     normals = rng.standard_normal((n_hyperplanes, domain.n_columns))
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    radius = longest_record(domain, scales) * max(1.0, 2.0 * (n_hyperplanes / domain.n_columns) ** 0.5)
+    radius = domain.longest(scales) * max(1.0, 2.0 * (n_hyperplanes / domain.n_columns) ** 0.5)
     return Projected(domain, normals, radius, scales)
-
-
-def longest_record(domain: Box | Ball, scales: Floats | None = None) -> float:
-    """Length of the longest record from the middle, after scaling."""
-    widths = domain.half if scales is None else domain.half / scales
-    return float(np.linalg.norm(widths)) if isinstance(domain, Box) else float(np.max(widths))

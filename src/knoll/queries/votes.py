@@ -84,7 +84,7 @@ class GridHistogram(_Votes):
 
     def summarise(self, block: Floats) -> Integers:
         """Count the records in each cell."""
-        cell = np.clip(block, *self.box.corners)
+        cell = np.clip(self.box.coordinates(block), *self.box.corners)
         cell -= self._lower
         cell *= self._per_unit
         np.clip(np.floor(cell), 0, self._last, out=cell)

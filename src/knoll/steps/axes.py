@@ -10,7 +10,7 @@ import numpy as np
 
 from knoll.estimator import FitContext
 from knoll.privacy import Ask, Grant
-from knoll.queries import Frame, Projected, ScatterMatrix, longest_record
+from knoll.queries import Frame, Projected, ScatterMatrix
 from knoll.steps.refine import Centres
 from knoll.steps.shapes import effective, ellipsoid, unit_frame
 from knoll.steps.tree import Leaves, tree_asks
@@ -46,18 +46,13 @@ class Rotation:
 
     def frame(self, context: FitContext) -> Frame:
         """Return the coordinates along all axes, for the steps."""
-        return Frame(
-            Projected(context.domain, self.axes, longest_record(context.domain, context.scales), context.scales)
-        )
+        return Frame(Projected(context.domain, self.axes, context.domain.longest(context.scales), context.scales))
 
     def search(self, context: FitContext) -> Frame:
         """Return the coordinates along the axes that stand out, for the tree."""
         return Frame(
             Projected(
-                context.domain,
-                self.axes[: self.clear_axes],
-                longest_record(context.domain, context.scales),
-                context.scales,
+                context.domain, self.axes[: self.clear_axes], context.domain.longest(context.scales), context.scales
             )
         )
 

@@ -14,7 +14,7 @@ import numpy as np
 from knoll.estimator import FitContext
 from knoll.numeric.binned import LONG, Fits, NoisyCounts, Prior, bin_moments, fit_binned
 from knoll.privacy import Ask, Released
-from knoll.queries import ColumnHistograms, Frame, longest_record
+from knoll.queries import ColumnHistograms, Frame
 from knoll.steps.tree import ROOT, release_root
 
 # docs/benchmarks.md, "Mixtures" (Old Faithful and the simulation) measures these together, none of them singly.
@@ -57,7 +57,7 @@ def release_histogram(context: FitContext, k: int | None) -> Histogram:
     """Spend the budget on a histogram over the range where the records are."""
     frame, first = Frame(context.domain), context.grant.part(ROOT_SHARE)
     spread = ROOT.noise(first, frame)
-    root = release_root(first, frame, longest_record(context.domain))
+    root = release_root(first, frame, context.domain.longest())
     middle = float(context.domain.centre[0] + root.mean[0, 0])
     lower, upper = (
         float(context.domain.centre[0] - context.domain.half[0]),

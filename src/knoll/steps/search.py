@@ -13,7 +13,7 @@ import numpy as np
 
 from knoll.estimator import FitContext
 from knoll.privacy import Grant
-from knoll.queries import Frame, longest_record
+from knoll.queries import Frame
 from knoll.steps.axes import Rotation, principal_axes, rotates
 from knoll.steps.refine import hedge_points
 from knoll.steps.tree import Leaves, grow_tree, release_root
@@ -72,7 +72,7 @@ def search_tree(
         Grant for the tree if no axes are released; by default `grants.tree`.
     """
     frame = Frame(context.domain, context.scales)
-    root = release_root(grants.root, frame, longest_record(context.domain, context.scales))
+    root = release_root(grants.root, frame, context.domain.longest(context.scales))
     hedge = hedge_points(root, k, rng)
     if not rotates(frame):
         levels = grants.tree if without_axes is None else without_axes

@@ -1,0 +1,108 @@
+"""A column as it comes, from any library: an Arrow array of its own type, or a list of Python values.
+
+Every value is then read by itself (`numbers`), never through a type that it would share with other values.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from knoll.arrays import Floats
+from knoll.engines.decode import doubles, is_number, maker_of, plain_to_doubles
+from knoll.engines.notation import Notation, numbers_of_text
+from knoll.privacy.errors import DataError
+
+PLAIN = Notation()
+
+
+def as_column(values: Any) -> Any:
+    """Return values as an Arrow array, or as a list if they are Python objects of any kind."""
+    maker = maker_of(values)
+    if maker == "pandas":
+        return list(values.tolist()) if _kind(values) == "O" else _whole(pa.array(values, from_pandas=True))
+    if maker == "polars":
+        return values.to_list() if str(values.dtype) == "Object" else _whole(values.to_arrow())
+    if maker == "pyarrow":
+        return _whole(values)
+    if isinstance(values, np.ma.MaskedArray):  # what lies under a mask is missing
+        return [
+            None if hidden else value for value, hidden in zip(values.data, np.ma.getmaskarray(values), strict=True)
+        ]
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "biufMUS":
+        return pa.array(_second_units(values) if values.dtype.kind == "M" else values)
+    return list(values)
+
+
+def is_text(kind: Any) -> bool:
+    """Whether an Arrow type holds text, or bytes that are read as text."""
+    tests = (
+        pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view,
+        pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view,
+    )  # fmt: skip
+    return any(test(kind) for test in tests)
+
+
+def is_absent(value: Any) -> bool:
+    """Whether a Python value stands for nothing: None, NaN, NaT, or pandas' NA."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError, ArithmeticError):  # a signalling NaN among decimals is one too
+        return type(value).__name__ == "Decimal"
+
+
+def read_column(column: Any, arrow: Callable[[Any], Floats], other: Callable[[Any], float]) -> Floats:
+    """Read a column: Arrow arrays, and the texts of a list, by `arrow`; each other value of a list by `other`.
+
+    A column of codes (pandas' and polars' categories) is read through its dictionary. Missing values become NaN.
+    """
+    if not isinstance(column, list):
+        if pa.types.is_dictionary(column.type):
+            found = np.append(arrow(column.dictionary), np.nan)
+            return found[column.indices.fill_null(len(found) - 1).to_numpy(zero_copy_only=False)]
+        return np.full(len(column), np.nan) if pa.types.is_null(column.type) else arrow(column)
+    found = np.full(len(column), np.nan)
+    texts = [i for i, value in enumerate(column) if isinstance(value, str)]
+    if texts:
+        found[texts] = arrow(pa.array([str(column[i]) for i in texts], pa.string()))
+    for i, value in enumerate(column):
+        if not isinstance(value, str) and not is_absent(value):
+            found[i] = other(value)
+    return found
+
+
+def numbers(column: Any, notation: Notation) -> Floats:
+    """Return a column as doubles, each the nearest to its own value; NaN if it is missing or infinite."""
+
+    def arrow(part: Any) -> Floats:
+        if is_text(part.type):
+            return numbers_of_text(part, notation)
+        if not is_number(part.type):
+            raise DataError(f"{part.type}, not numbers")
+        return doubles(part)
+
+    found = read_column(column, arrow, lambda value: float(plain_to_doubles([value])[0]))
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def _kind(series: Any) -> str:
+    """Return numpy's letter of a pandas column's type; "O" if it holds Python objects."""
+    return "O" if series.dtype == object else ""
+
+
+def _whole(column: Any) -> Any:
+    """Return an Arrow column in one piece, extension types as what they are stored as."""
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks() if column.num_chunks else pa.array([], column.type)
+    return column.storage if isinstance(column, pa.ExtensionArray) else column
+
+
+def _second_units(values: np.ndarray) -> np.ndarray:
+    """Return numpy's dates in a unit that Arrow knows: seconds for hours, minutes, weeks, months and years."""
+    unit = np.datetime_data(values.dtype)[0]
+    return values if unit in ("D", "s", "ms", "us", "ns") else values.astype("datetime64[s]")

@@ -1,6 +1,7 @@
 """Columns of dates and times, and columns that come round again: hours, weekdays, months, angles."""
 
 import datetime
+import math
 import re
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -15,7 +16,7 @@ from knoll.columns.moments import MONTHS, PER_DAY, moments
 from knoll.columns.numbers import number_text
 from knoll.columns.values import PLAIN, as_column, is_text, numbers, read_column
 from knoll.engines.decode import is_number
-from knoll.engines.notation import Notation, trimmed
+from knoll.engines.notation import Notation, numbers_of_text, trimmed
 from knoll.privacy.errors import BoundsError, DataError
 
 WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
@@ -160,7 +161,9 @@ class Cyclic(Kind):
         return [f"{name}, cosine", f"{name}, sine"]
 
     def _encode(self, column: Any, notation: Notation) -> Floats:
-        return read_column(column, lambda part: self._of_arrow(part, notation), lambda value: self._of_value(value))
+        return read_column(
+            column, lambda part: self._of_arrow(part, notation), lambda rest: list(map(self._of_value, rest))
+        )
 
     def _of_arrow(self, column: Any, notation: Notation) -> Floats:
         """Encode an Arrow array: texts, numbers, times of the day, or dates."""
@@ -184,18 +187,28 @@ class Cyclic(Kind):
     def _of_text(self, column: Any, notation: Notation) -> Floats:
         """Encode texts: numbers, clock times, names of days or months, else dates."""
         text = trimmed(column)
+        try:
+            return self._position(numbers_of_text(text, notation))
+        except DataError:  # some are no numbers
+            pass
         coded = text.dictionary_encode()
-        found = np.full(len(coded.dictionary) + 1, np.nan)
-        for i, each in enumerate(coded.dictionary.to_pylist()):
-            known = self._of_word(each)
-            if known is None:
-                try:
-                    known = notation.number(each)
-                except ValueError:
-                    found[i] = self._of_moments(pa.array([each], pa.string()), notation)[0]
-                    continue
-            found[i] = self._position(np.array([known]))[0]
-        return found[np.asarray(pc.fill_null(coded.indices, len(found) - 1))]
+        known = coded.dictionary.to_pylist()
+        values = np.array([self._of_number(each, notation) for each in known], dtype=np.float64)
+        found = np.append(self._position(values), np.nan)
+        times = np.flatnonzero(np.isnan(values))
+        if times.size:
+            found[times] = self._of_moments(coded.dictionary.take(pa.array(times)), notation)
+        return found[np.asarray(pc.fill_null(coded.indices, len(known)))]
+
+    def _of_number(self, text: str, notation: Notation) -> float:
+        """Return the number that a text, a clock time or a name stands for; NaN for another text."""
+        known = self._of_word(text)
+        if known is not None:
+            return known
+        try:
+            return notation.number(text)
+        except ValueError:
+            return math.nan
 
     def _of_word(self, text: str) -> float | None:
         """Return the number of a clock time or a name; None for another text."""

@@ -65,7 +65,10 @@ class _Levels(Kind):
             rest = pc.if_else(pc.is_null(text), float("nan"), rest)
             return np.array(pc.coalesce(found, rest).to_numpy(zero_copy_only=False), dtype=np.float64)
 
-        return read_column(column, lambda part: look_up(_texts(part)), lambda value: place.get(_key(value), unknown))
+        def others(values: list[Any]) -> list[float]:
+            return [place.get(_key(value), unknown) for value in values]
+
+        return read_column(column, lambda part: look_up(_texts(part)), others)
 
 
 @dataclass(frozen=True, init=False)
@@ -193,10 +196,7 @@ class Boolean(Kind):
             found = np.array(place.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
             return np.where(np.isnan(found), np.nan, (found >= len(_NO)).astype(np.float64))
 
-        def other(value: Any) -> float:
-            return float(look_up(pa.array([_key(value)], pa.string()))[0])
-
-        codes = read_column(column, look_up, other)
+        codes = read_column(column, look_up, lambda values: look_up(pa.array(list(map(_key, values)), pa.string())))
         return np.where(np.isnan(codes), 2.0, codes) if self.missing == "level" else codes
 
     def decode(self, doubles: Any) -> np.ndarray:

@@ -56,8 +56,8 @@ def is_absent(value: Any) -> bool:
         return type(value).__name__ == "Decimal"
 
 
-def read_column(column: Any, arrow: Callable[[Any], Floats], other: Callable[[Any], float]) -> Floats:
-    """Read a column: Arrow arrays, and the texts of a list, by `arrow`; each other value of a list by `other`.
+def read_column(column: Any, arrow: Callable[[Any], Floats], others: Callable[[list[Any]], Any]) -> Floats:
+    """Read a column: Arrow arrays, and the texts of a list, by `arrow`; the other values of a list by `others`.
 
     A column of codes (pandas' and polars' categories) is read through its dictionary. Missing values become NaN.
     """
@@ -70,9 +70,9 @@ def read_column(column: Any, arrow: Callable[[Any], Floats], other: Callable[[An
     texts = [i for i, value in enumerate(column) if isinstance(value, str)]
     if texts:
         found[texts] = arrow(pa.array([str(column[i]) for i in texts], pa.string()))
-    for i, value in enumerate(column):
-        if not isinstance(value, str) and not is_absent(value):
-            found[i] = other(value)
+    rest = [i for i, value in enumerate(column) if not isinstance(value, str) and not is_absent(value)]
+    if rest:
+        found[rest] = others([column[i] for i in rest])
     return found
 
 
@@ -86,7 +86,7 @@ def numbers(column: Any, notation: Notation) -> Floats:
             raise DataError(f"{part.type}, not numbers")
         return doubles(part)
 
-    found = read_column(column, arrow, lambda value: float(plain_to_doubles([value])[0]))
+    found = read_column(column, arrow, plain_to_doubles)
     return np.where(np.isfinite(found), found, np.nan)
 
 

@@ -38,8 +38,8 @@ class Source:
         Of CSV files: what divides fields, by default told by the header line; and how characters are written, by
         default UTF-8, or UTF-16 if the first bytes say so. Others are declared: "latin-1", "cp1252".
     decimal, thousands : str, optional
-        Marks of numbers in CSV files and workbooks: "," and "." for 1.234,56. If neither is declared, columns with a
-        declared kind are read value by value (`knoll.engines.notation` has the rules), others have decimal points.
+        Marks of numbers in CSV files: "," and "." for 1.234,56. If neither is declared, columns with a declared kind
+        are read value by value (`knoll.engines.notation` has the rules), others have decimal points.
     dates : str, optional
         Order of dates in texts: "iso" (the default: year first), "day-first", "month-first", or a format such as
         "%d.%m.%y".

@@ -36,8 +36,8 @@ class FitOptions:
         str | None,
         typer.Option(
             help='Public bounds: "age=0:110,bmi=10:60", "0:1" for all columns, or "private" (costs budget). '
-            'Other kinds: "income=log:1000:1000000,visits=int:0:50,plan={basic,gold},smoker=bool,joined=2020-01-01:2024-12-31,'
-            'hour=cyclic:24", or a file columns.toml.'
+            'Other kinds: "income=log:1000:1000000,visits=int:0:50,plan={basic,gold},smoker=bool,'
+            'joined=2020-01-01:2024-12-31,hour=cyclic:24", or a file columns.toml.'
         ),
     ] = None
     columns: Annotated[
@@ -64,8 +64,8 @@ class FitOptions:
     encoding: Annotated[
         str | None, typer.Option(help="Of CSV files: latin-1, cp1252, ...; UTF-8 and UTF-16 are recognised.")
     ] = None
-    decimal: Annotated[str | None, typer.Option(help='Decimal mark in CSV files and workbooks: "." or ",".')] = None
-    thousands: Annotated[str | None, typer.Option(help="Mark between thousands in CSV files and workbooks.")] = None
+    decimal: Annotated[str | None, typer.Option(help='Decimal mark in CSV files: "." or ",".')] = None
+    thousands: Annotated[str | None, typer.Option(help="Mark between thousands in CSV files.")] = None
     dates: Annotated[
         str | None, typer.Option(help='Order of dates in texts: iso, day-first, month-first, or e.g. "%d.%m.%y".')
     ] = None

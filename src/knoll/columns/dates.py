@@ -1,7 +1,6 @@
 """Columns of dates and times, and columns that come round again: hours, weekdays, months, angles."""
 
 import datetime
-import math
 import re
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -193,22 +192,22 @@ class Cyclic(Kind):
             pass
         coded = text.dictionary_encode()
         known = coded.dictionary.to_pylist()
-        values = np.array([self._of_number(each, notation) for each in known], dtype=np.float64)
-        found = np.append(self._position(values), np.nan)
-        times = np.flatnonzero(np.isnan(values))
-        if times.size:
+        values = [self._of_number(each, notation) for each in known]
+        found = np.append(self._position(np.array(values, dtype=np.float64)), np.nan)
+        times = [i for i, value in enumerate(values) if value is None]
+        if times:
             found[times] = self._of_moments(coded.dictionary.take(pa.array(times)), notation)
         return found[np.asarray(pc.fill_null(coded.indices, len(known)))]
 
-    def _of_number(self, text: str, notation: Notation) -> float:
-        """Return the number that a text, a clock time or a name stands for; NaN for another text."""
+    def _of_number(self, text: str, notation: Notation) -> float | None:
+        """Return the number that a text, a clock time or a name stands for; None for another text."""
         known = self._of_word(text)
         if known is not None:
             return known
         try:
             return notation.number(text)
         except ValueError:
-            return math.nan
+            return None
 
     def _of_word(self, text: str) -> float | None:
         """Return the number of a clock time or a name; None for another text."""
@@ -239,7 +238,7 @@ class Cyclic(Kind):
 
     def _position(self, values: Floats) -> Floats:
         """Return where numbers lie on the circle."""
-        turns = (values - self.start) / self.period
+        turns = (np.where(np.isinf(values), np.nan, values) - self.start) / self.period
         rest = turns - np.floor(turns)
         return np.where(rest >= 1.0, 0.0, rest)  # a little below a whole turn may round to one
 

@@ -125,7 +125,7 @@ class Category(_Levels):
 
     def text(self) -> str:
         """Return ``{level,level}``."""
-        return "{" + ",".join(map(quoted, self.levels)) + "}"
+        return "{" + ",".join(map(level_text, self.levels)) + "}"
 
 
 @dataclass(frozen=True, init=False)
@@ -158,7 +158,7 @@ class Ordered(_Levels):
 
     def text(self) -> str:
         """Return ``ordered:{level,level}``."""
-        return "ordered:{" + ",".join(map(quoted, self.levels)) + "}"
+        return "ordered:{" + ",".join(map(level_text, self.levels)) + "}"
 
 
 @dataclass(frozen=True)
@@ -212,10 +212,14 @@ class Boolean(Kind):
         return "bool"
 
 
-def quoted(level: Any) -> str:
-    """Return a level as the command line has it: in quotes where marks of the notation are in it."""
-    text = _key(level)
-    return '"' + text.replace('"', '""') + '"' if set(text) & set('{},:;="') else text
+def level_text(level: Any) -> str:
+    """Return a level as the command line has it."""
+    return quoted(_key(level))
+
+
+def quoted(text: str) -> str:
+    """Return a name or a level as the command line has it: in quotes where marks of the notation are in it."""
+    return '"' + text.replace('"', '""') + '"' if set(text) & set('{},:;="') or text != text.strip() else text
 
 
 def _plain_level(level: Any) -> Any:

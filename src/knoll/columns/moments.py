@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from knoll.arrays import Floats
-from knoll.columns.values import as_column, is_absent, is_text
+from knoll.columns.values import as_column, is_text, text_array, texts_and_others
 from knoll.engines.notation import Notation, trimmed
 from knoll.privacy.errors import DataError
 
@@ -111,12 +111,11 @@ def _of_text(column: Any, notation: Notation, local: bool) -> tuple[Floats, Floa
 def _of_list(values: list[Any], notation: Notation, local: bool) -> tuple[Floats, Floats]:
     """Read Python values: texts as in a column of texts, all others one by one."""
     found = np.full((2, len(values)), np.nan)
-    texts = [i for i, value in enumerate(values) if isinstance(value, str)]
+    texts, rest = texts_and_others(values)
     if texts:
-        found[:, texts] = _of_text(pa.array([str(values[i]) for i in texts], pa.string()), notation, local)
-    for i, value in enumerate(values):
-        if not isinstance(value, str) and not is_absent(value):
-            found[:, i] = _of_value(value, local)
+        found[:, texts] = _of_text(text_array(values[i] for i in texts), notation, local)
+    for i in rest:
+        found[:, i] = _of_value(values[i], local)
     return found[0], found[1]
 
 

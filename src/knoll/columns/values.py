@@ -3,7 +3,7 @@
 Every value is then read by itself (`numbers`), never through a type that it would share with other values.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -67,13 +67,23 @@ def read_column(column: Any, arrow: Callable[[Any], Floats], others: Callable[[l
             return found[column.indices.fill_null(len(found) - 1).to_numpy(zero_copy_only=False)]
         return np.full(len(column), np.nan) if pa.types.is_null(column.type) else arrow(column)
     found = np.full(len(column), np.nan)
-    texts = [i for i, value in enumerate(column) if isinstance(value, str)]
+    texts, rest = texts_and_others(column)
     if texts:
-        found[texts] = arrow(pa.array([str(column[i]) for i in texts], pa.string()))
-    rest = [i for i, value in enumerate(column) if not isinstance(value, str) and not is_absent(value)]
+        found[texts] = arrow(text_array(column[i] for i in texts))
     if rest:
         found[rest] = others([column[i] for i in rest])
     return found
+
+
+def texts_and_others(values: list[Any]) -> tuple[list[int], list[int]]:
+    """Return the places of texts (and bytes, which are read as texts), and of other values that are not missing."""
+    texts = [i for i, value in enumerate(values) if isinstance(value, str | bytes)]
+    return texts, [i for i, value in enumerate(values) if not (isinstance(value, str | bytes) or is_absent(value))]
+
+
+def text_array(values: Iterable[str | bytes]) -> Any:
+    """Return texts as an Arrow array."""
+    return pa.array([each.decode("utf-8") if isinstance(each, bytes) else str(each) for each in values], pa.string())
 
 
 def numbers(column: Any, notation: Notation) -> Floats:

@@ -75,6 +75,8 @@ class FileEngine(Engine):
         self._user: str | None = user
         self._dialect = dialect or Dialect(line_breaks=line_breaks)
         self._notation = notation or Notation()
+        if self._format == "sheet":  # cells that are numbers come with a decimal point, whatever is declared
+            self._notation = Notation(dates=self._notation.dates)
         self._parts: list[Part] = [
             self._safely(file, open_part, file, self._format, self._dialect) for file in self.files
         ]

@@ -96,6 +96,8 @@ class Notation:
 
     def number(self, text: str) -> float:
         """Return what one stripped text means; a ValueError if it is not a number."""
+        if re.fullmatch(self.plain, text):
+            return float(text.replace(",", "."))
         found = _NUMBER.fullmatch(text) if len(text) <= _LONGEST else None
         if found is None or (found["open"] is None) != (found["close"] is None):
             raise ValueError(NOT_A_NUMBER)
@@ -104,6 +106,17 @@ class Notation:
             raise ValueError(NOT_A_NUMBER)
         size = float(self._plain(found["digits"]) + (found["power"] or ""))
         return -size if signs and signs[0] != "+" else size
+
+    @property
+    def plain(self) -> str:
+        """The pattern of numbers that have one meaning only, and at most a decimal mark."""
+        if self.decimal == "." or self.thousands == ",":
+            return _POINT
+        if self.decimal == "," or self.thousands == ".":
+            return _COMMA
+        if not self.semicolons:
+            return _POINT
+        return _COMMA if self.thousands is None else _WHOLE
 
     def _plain(self, digits: str) -> str:
         """Return digits with a decimal point and no other mark."""
@@ -154,20 +167,18 @@ def numbers_of_text(column: Any, notation: Notation) -> Floats:
     reads a text, and what stands beside it, makes no difference to a single bit.
     """
     text = trimmed(column)
-    points = notation.decimal in (None, ".") and notation.thousands != "." and not notation.semicolons
-    if points:
+    if notation.plain == _POINT:
         try:
             found = _cast(text)
             if not np.isinf(found).any() and np.isnan(found).sum() == text.null_count:
                 return found
         except pa.ArrowException:
             pass
-    comma = notation.decimal == "," or (notation.decimal is None and notation.semicolons and not notation.thousands)
-    plain = pc.match_substring_regex(text, _POINT if points else _COMMA if comma else _WHOLE).fill_null(True)
+    plain = pc.match_substring_regex(text, notation.plain).fill_null(True)
     simple = text.filter(plain)
     mask = plain.to_numpy(zero_copy_only=False)
     found = np.empty(len(text))
-    found[mask] = _cast(pc.replace_substring(simple, ",", ".") if comma else simple)
+    found[mask] = _cast(pc.replace_substring(simple, ",", "."))
     if not mask.all():
         found[~mask] = by_value(text.filter(pc.invert(plain)), notation.number)
     found[np.isinf(found)] = np.nan

@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from knoll.columns import Columns, as_columns, encode_table
+from knoll.columns.table import column_at, table_names
 from knoll.engines.array import ArrayEngine
 from knoll.engines.decode import maker_of, names_of
 from knoll.engines.engine import Engine, Missing
 from knoll.engines.ids import ids_of
 from knoll.engines.listing import base_name, data_files
+from knoll.engines.notation import Notation
 from knoll.privacy.errors import DataError, brief
 from knoll.privacy.ledger import UNNAMED
 from knoll.privacy.relation import Record, Unit, User
@@ -24,12 +27,22 @@ class Source:
     Parameters
     ----------
     path : path-like
-        A parquet, CSV or Arrow file, or a folder of them.
+        A parquet, CSV or Arrow file, a workbook (xlsx, xls, ods: its first sheet, with ``knoll[excel]``), a folder of
+        them, or a pattern such as "visits-*.csv".
     columns : sequence of str, optional
         Feature columns, in order. By default those that `bounds` names, else all.
     line_breaks : bool, default=False
         Whether quoted fields of a CSV file may hold line ends. Only for files that a program wrote, which closes every
         quote that it opens: a record with an open quote could swallow others.
+    delimiter, encoding : str, optional
+        Of CSV files: what divides fields, by default told by the header line; and how characters are written, by
+        default UTF-8, or UTF-16 if the first bytes say so. Others are declared: "latin-1", "cp1252".
+    decimal, thousands : str, optional
+        Marks of numbers in CSV files: "," and "." for 1.234,56. If neither is declared, columns with a declared kind
+        are read value by value (`knoll.engines.notation` has the rules), others have decimal points.
+    dates : str, optional
+        Order of dates in texts: "iso" (the default: year first), "day-first", "month-first", or a format such as
+        "%d.%m.%y".
 
     Examples
     --------
@@ -40,6 +53,19 @@ class Source:
     path: str | PathLike[str]
     columns: tuple[str, ...] | list[str] | None = None
     line_breaks: bool = False
+    delimiter: str | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    dates: str | None = None
+
+    def __post_init__(self) -> None:
+        _ = self.notation
+
+    @property
+    def notation(self) -> Notation:
+        """How numbers and dates are written."""
+        return Notation(self.decimal, self.thousands, self.dates or "iso")
 
     @property
     def name(self) -> str:
@@ -60,14 +86,66 @@ def as_source(X: Any) -> Source | None:
 
 
 def open_file(source: Source, bounds: Any, *, missing: Missing, unit: Unit | None, nulls: bool = False) -> Engine:
-    """Return an engine that streams a source."""
+    """Return an engine that streams a source; columns of declared kinds are encoded."""
+    from knoll.engines.csv import Dialect
     from knoll.engines.files import FileEngine
 
+    declared = as_columns(bounds)
     columns = source.columns
-    if columns is None and isinstance(bounds, dict):
-        columns = [str(name) for name in bounds]
-    chosen = None if columns is None else list(columns)
-    return FileEngine(source.path, chosen, missing=missing, unit=unit, nulls=nulls, line_breaks=source.line_breaks)
+    if columns is None and (declared is not None or isinstance(bounds, dict)):
+        columns = declared.names if declared is not None else [str(name) for name in bounds]
+    if declared is not None and columns is not None and tuple(columns) != declared.names:
+        raise DataError("the columns to read are not those that are declared, in the same order; leave columns= out")
+    return FileEngine(
+        source.path,
+        None if columns is None else list(columns),
+        missing=missing,
+        unit=unit,
+        nulls=nulls,
+        rules=None if declared is None else declared.missing(missing),
+        dialect=Dialect(source.delimiter, source.encoding, source.line_breaks),
+        notation=source.notation,
+        encoders=None if declared is None else {name: kind.encode for name, kind in declared},
+    )
+
+
+def open_table(
+    columns: Columns, X: Any, *, missing: Missing, unit: Unit | None, nulls: bool = False
+) -> tuple[Engine, str]:
+    """Return the declared columns of a table or a file as an engine of encoded rows, and the name of the dataset.
+
+    Parameters
+    ----------
+    columns : Columns
+        The declared columns; others are ignored.
+    X : path, Source, frame, Arrow table, dict of columns, list of rows or dicts, or array
+        The table.
+    missing, unit, nulls
+        As for every engine; a column's own rule for missing values comes first.
+    """
+    source = as_source(X)
+    if source is not None:
+        return open_file(source, columns, missing=missing, unit=unit, nulls=nulls), source.name
+    table, users = X, None
+    if isinstance(unit, User) and (names := table_names(X)) is not None:
+        users = _ids_in(X, names, unit.column)
+        if str(unit.column) in columns.names:
+            raise DataError(f"column {unit.column!r} holds the user ids; it cannot be a feature too")
+    else:
+        table, users = split_users(X, unit)
+    rules = columns.missing(missing)
+    rows = encode_table(columns, table)
+    engine = ArrayEngine(rows, columns.names, users=users, missing=missing, unit=unit, nulls=nulls, rules=rules)
+    return engine, UNNAMED
+
+
+def _ids_in(X: Any, names: list[Any], column: Any) -> Any:
+    """Return the user ids of a table with names."""
+    if column not in names:
+        raise DataError(f"no column {column!r} with user ids; the columns are {', '.join(map(str, names[:40]))}")
+    if names.count(column) > 1:
+        raise DataError(f"column {column!r} with user ids stands twice in the table")
+    return ids_of(column_at(X, names, names.index(column)))
 
 
 def open_array(

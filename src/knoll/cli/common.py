@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from knoll.cli.parse import read_bounds, read_columns
+from knoll.cli.parse import read_bounds, read_columns, read_kinds
 
 console = Console()
 MOST_ROWS = 50  # of a printed table; the file has all
@@ -34,9 +34,16 @@ class FitOptions:
 
     bounds: Annotated[
         str | None,
-        typer.Option(help='Public bounds: "age=0:110,bmi=10:60", "0:1" for all columns, or "private" (costs budget).'),
+        typer.Option(
+            help='Public bounds: "age=0:110,bmi=10:60", "0:1" for all columns, or "private" (costs budget). '
+            'Other kinds: "income=log:1000:1000000,visits=int:0:50,plan={basic,gold},smoker=bool,'
+            'joined=2020-01-01:2024-12-31,hour=cyclic:24", or a file columns.toml.'
+        ),
     ] = None
-    columns: Annotated[str | None, typer.Option(help="Columns to use, separated by commas.")] = None
+    columns: Annotated[
+        str | None,
+        typer.Option(help="Columns to use, separated by commas; or a file columns.toml, which also declares them."),
+    ] = None
     epsilon: Epsilon = 1.0
     delta: Delta = 1e-6
     scale: Annotated[
@@ -51,6 +58,17 @@ class FitOptions:
         bool,
         typer.Option("--line-breaks", help="CSV fields may hold line breaks; the file's writer must close all quotes."),
     ] = False
+    delimiter: Annotated[
+        str | None, typer.Option(help="What divides fields of CSV files; by default told by the header line.")
+    ] = None
+    encoding: Annotated[
+        str | None, typer.Option(help="Of CSV files: latin-1, cp1252, ...; UTF-8 and UTF-16 are recognised.")
+    ] = None
+    decimal: Annotated[str | None, typer.Option(help='Decimal mark in CSV files: "." or ",".')] = None
+    thousands: Annotated[str | None, typer.Option(help="Mark between thousands in CSV files.")] = None
+    dates: Annotated[
+        str | None, typer.Option(help='Order of dates in texts: iso, day-first, month-first, or e.g. "%d.%m.%y".')
+    ] = None
     ledger: Annotated[Path | None, typer.Option(help="Record the spend in this file.")] = None
     dataset: Annotated[str | None, typer.Option(help="Name of the data in the ledger; by default the file's.")] = None
     seed: Annotated[
@@ -64,7 +82,7 @@ class FitOptions:
         return {
             "epsilon": self.epsilon,
             "delta": self.delta,
-            "bounds": read_bounds(self.bounds),
+            "bounds": self._bounds(),
             "scale_by_bounds": self.scale,
             "relation": self.relation,
             "unit": knoll.User(self.user, self.cap) if self.user else None,
@@ -74,11 +92,21 @@ class FitOptions:
             "verbose": True,
         }
 
+    def _bounds(self) -> Any:
+        """Return the bounds: given, or those of the file that declares the columns."""
+        if self.columns is None or not self.columns.endswith(".toml"):
+            return read_bounds(self.bounds)
+        if self.bounds is not None:
+            raise typer.BadParameter("--columns with a file declares bounds already; leave --bounds out")
+        return read_kinds(Path(self.columns))
+
     def source(self, data: Path) -> Any:
         """Return the chosen columns of a file; say which files a folder stands for."""
         import knoll
 
-        source = knoll.Source(data, read_columns(self.columns), self.line_breaks)
+        chosen = None if (self.columns or "").endswith(".toml") else read_columns(self.columns)
+        about = self.delimiter, self.encoding, self.decimal, self.thousands, self.dates
+        source = knoll.Source(data, chosen, self.line_breaks, *about)
         if data.is_dir():
             names = [str(file.relative_to(data)) for file in source.files]
             more = f" and {len(names) - 20} more" if len(names) > 20 else ""

@@ -33,6 +33,8 @@ def local_client(
 
     with plain_errors():
         limits = read_bounds(bounds)
+        if not isinstance(limits, dict | tuple):
+            raise typer.BadParameter("clients take bounds of numbers, e.g. age=0:110,bmi=10:60")
         client = LocalGaussianMixture(epsilon=epsilon, delta=delta, bounds=limits, mechanism=mechanism).client()
         columns = list(limits) if isinstance(limits, dict) else None
         out.write_text(json.dumps({**client.to_dict(), "columns": columns}) + "\n", encoding="utf-8")

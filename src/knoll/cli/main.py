@@ -2,7 +2,7 @@
 
 import typer
 
-from knoll.cli import audit, cluster, mixture, modes
+from knoll.cli import audit, cluster, columns, mixture, modes
 from knoll.cli.ledger import ledger_app
 from knoll.cli.local import local_app
 from knoll.cli.plan import plan
@@ -21,6 +21,7 @@ app.command()(plan)
 app.command()(cluster.demo)
 app.command()(modes.modes)
 app.command()(modes.regress)
+app.command()(columns.columns)
 app.command()(audit.audit)
 app.add_typer(local_app, name="local")
 app.add_typer(ledger_app, name="ledger")

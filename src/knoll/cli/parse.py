@@ -1,28 +1,62 @@
 """Read what is typed: bounds, numbers and column lists."""
 
+from pathlib import Path
+from typing import Any
+
 import typer
 
 
-def read_bounds(text: str | None) -> dict[str, tuple[float, float]] | tuple[float, float] | str | None:
-    """Read ``age=0:110,bmi=10:60``, ``0:1`` (for all columns) or ``private``.
+def read_bounds(text: str | None) -> Any:
+    """Read ``age=0:110,bmi=10:60``, ``0:1`` (for all columns), ``private``, declared kinds, or a file columns.toml.
 
     >>> read_bounds("age=0:110, bmi=10:60")
     {'age': (0.0, 110.0), 'bmi': (10.0, 60.0)}
     >>> read_bounds("-1:1")
     (-1.0, 1.0)
+    >>> read_bounds("age=0:110,plan={basic,gold},smoker=bool")
+    Columns(age=0:110, plan={basic,gold}, smoker=bool)
     """
     if text is None or text == "private":
         return text
+    if text.endswith(".toml"):
+        return read_kinds(Path(text))
     if "=" not in text:
         return _range(text)
+    bounds = _numbers(text)
+    return _kinds(text) if bounds is None else bounds
+
+
+def read_kinds(path: Path) -> Any:
+    """Read a file columns.toml."""
+    from knoll.columns.toml import load_toml
+
+    return load_toml(path)
+
+
+def _numbers(text: str) -> dict[str, tuple[float, float]] | None:
+    """Return bounds of numbers alone; None if something else is declared."""
     bounds: dict[str, tuple[float, float]] = {}
     for part in text.split(","):
         name, _, rest = part.rpartition("=")
         name = name.strip()
+        low, _, high = rest.partition(":")
+        try:
+            pair = float(low), float(high)
+        except ValueError:
+            return None
         if not name or name in bounds:
             raise typer.BadParameter(f"{part!r}: give each column once, as name=lower:upper")
-        bounds[name] = _range(rest)
+        bounds[name] = pair
     return bounds
+
+
+def _kinds(text: str) -> Any:
+    from knoll.columns import Columns
+
+    try:
+        return Columns.from_text(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def read_columns(text: str | None) -> list[str] | None:

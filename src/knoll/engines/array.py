@@ -1,6 +1,6 @@
 """Rows in memory: a two-dimensional array of doubles."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ class ArrayEngine(Engine):
         Column names.
     users : Arrow array of length rows, optional
         The user of each row, if the unit is a user; null if it has none (`knoll.engines.ids.ids_of`).
-    missing, unit, nulls
+    missing, unit, nulls, rules
         As for every engine.
     block_rows : int, optional
         Rows summed at a time.
@@ -36,9 +36,10 @@ class ArrayEngine(Engine):
         missing: Missing = "refuse",
         unit: Unit | None = None,
         nulls: bool = False,
+        rules: Sequence[Missing] | None = None,
         block_rows: int | None = None,
     ):
-        super().__init__(names, array.shape[1], missing=missing, unit=unit, nulls=nulls)
+        super().__init__(names, array.shape[1], missing=missing, unit=unit, nulls=nulls, rules=rules)
         if users is not None and len(users) != len(array):
             raise DataError(f"{len(users)} user ids for {len(array)} rows")
         self._array, self._users = array, users

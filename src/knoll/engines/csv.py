@@ -15,19 +15,21 @@ otherwise than alone, and may count more than once: who asks for line breaks vou
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 
+from knoll.engines.encodings import Utf8Stream, check_encoding
+from knoll.engines.notation import MISSING
 from knoll.privacy.errors import DataError
 
-MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "#N/A", "n/a", "?", "-"]
 _QUOTE, _LF, _CR = (ord(mark) for mark in '"\n\r')
-_BOM = b"\xef\xbb\xbf"
 _LONGEST_HEADER = 2**20
 _BLOCK = 2**20
 _VALUE = re.compile(r"[\s$€£<>~=+.-]*\d.*|[+-]?inf(inity)?|-?nan|true|false|yes|no|missing|\W+", re.IGNORECASE)
@@ -44,21 +46,21 @@ class StrictQuotes:
 
     closed = False
 
-    def __init__(self, path: Path, delimiter: str, *, line_breaks: bool = False):
+    def __init__(self, path: Path, delimiter: str, *, line_breaks: bool = False, encoding: str | None = None):
         self._name, self._line_breaks = path.name, line_breaks
-        self._stream = pa.input_stream(str(path))
+        self._stream = Utf8Stream(path, encoding)
         self._around = np.array([_QUOTE, _LF, _CR, ord(delimiter)], dtype=np.uint8)
         self._inside = False
         self._before = _LF  # the byte before the next one; a file begins like a line
-        self._start = True
         self.error: DataError | None = None
 
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes, checked."""
-        piece = self._stream.read(_BLOCK if size < 0 else size)
-        if self._start and piece.startswith(_BOM):
-            piece = piece[len(_BOM) :] or self._stream.read(_BLOCK)
-        self._start = False
+        try:
+            piece = self._stream.read(_BLOCK if size < 0 else size)
+        except DataError as error:
+            self.error = error
+            raise
         if piece and (b'"' in piece or b"\r" in piece or self._before in (_QUOTE, _CR)):
             self._check(np.frombuffer(piece, dtype=np.uint8))
         elif piece:
@@ -115,6 +117,31 @@ class StrictQuotes:
         raise self.error
 
 
+@dataclass(frozen=True)
+class Dialect:
+    """What is declared about CSV files; None is told by the header line, which is public.
+
+    Parameters
+    ----------
+    delimiter : str, optional
+        What divides fields, one character; by default the most frequent of comma, semicolon, tab and | in the header.
+    encoding : str, optional
+        How characters are written (encodings.py); by default UTF-8, or UTF-16 if the file's first bytes say so.
+    line_breaks : bool
+        Whether quoted fields may hold line ends.
+    """
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    line_breaks: bool = False
+
+    def __post_init__(self) -> None:
+        known = self.delimiter
+        if known is not None and (len(known) != 1 or not known.isascii() or known.isalnum() or known in '"\n\r.-+ '):
+            raise DataError(f"delimiter={known!r} is not one character that divides fields, such as ; or a tab")
+        check_encoding(self.encoding)
+
+
 class CsvFile:
     """One CSV file with a header line.
 
@@ -122,34 +149,40 @@ class CsvFile:
     ----------
     path : Path
         The file, compressed or not.
-    line_breaks : bool
-        Whether quoted fields may hold line ends.
+    dialect : Dialect, optional
+        What is declared about the file.
     """
 
-    def __init__(self, path: Path, *, line_breaks: bool = False):
-        self.path, self._line_breaks = path, line_breaks
-        first = _first_record(path)
-        self.delimiter = max(",;\t|", key=first.count)
+    def __init__(self, path: Path, dialect: Dialect | None = None):
+        self.path, self._dialect = path, dialect or Dialect()
+        first = _first_record(path, self._dialect.encoding)
+        self.delimiter = self._dialect.delimiter or max(",;\t|", key=first.count)
         self.names = next(csv.reader([first], delimiter=self.delimiter), [])
         if not any(self.names):
             raise DataError(f"{path.name} has no header line with column names")
 
-    def batches(self, numbers: list[str], ids: str | None) -> Iterator[Any]:
-        """Yield record batches: `numbers` as doubles, `ids` as the bytes that stand there, null if missing."""
-        kinds: dict[str, Any] = {name: pa.float64() for name in numbers}
+    def batches(self, numbers: list[str], ids: str | None, texts: Collection[str] = ()) -> Iterator[Any]:
+        """Yield record batches: `numbers` as doubles, those among `texts` as texts; `ids` as bytes, null if missing."""
+        kinds: dict[str, Any] = {name: pa.string() if name in texts else pa.float64() for name in numbers}
         if ids is not None:
             kinds[ids] = pa.binary()
-        stream = StrictQuotes(self.path, self.delimiter, line_breaks=self._line_breaks)
+        for batch in self._read(kinds, nulls=not texts):
+            yield batch if ids is None or not texts else _null_ids(batch, ids)
+
+    def _read(self, kinds: dict[str, Any], *, nulls: bool) -> Iterator[Any]:
+        """Yield record batches of these types; with `nulls`, texts and bytes that stand for nothing are null."""
+        line_breaks = self._dialect.line_breaks
+        stream = StrictQuotes(self.path, self.delimiter, line_breaks=line_breaks, encoding=self._dialect.encoding)
         try:
             reader = pa.csv.open_csv(
                 pa.PythonFile(stream, mode="r"),
                 parse_options=pa.csv.ParseOptions(
                     delimiter=self.delimiter,
-                    newlines_in_values=self._line_breaks,
+                    newlines_in_values=line_breaks,
                     ignore_empty_lines=len(self.names) > 1,  # in a single column, an empty line is a missing value
                 ),
                 convert_options=pa.csv.ConvertOptions(
-                    column_types=kinds, include_columns=list(kinds), null_values=MISSING, strings_can_be_null=True
+                    column_types=kinds, include_columns=list(kinds), null_values=MISSING, strings_can_be_null=nulls
                 ),
                 read_options=pa.csv.ReadOptions(block_size=_BLOCK),
             )
@@ -161,10 +194,22 @@ class CsvFile:
             raise
 
 
-def _first_record(path: Path) -> str:
+def _null_ids(batch: Any, ids: str) -> Any:
+    """Return a batch whose ids that stand for nothing are null, as Arrow does it while it reads."""
+    column = batch.column(ids)
+    gone = pc.is_in(column, value_set=pa.array([word.encode() for word in MISSING], pa.binary()))
+    return batch.set_column(
+        batch.schema.get_field_index(ids), ids, pc.if_else(gone, pa.scalar(None, pa.binary()), column)
+    )
+
+
+def _first_record(path: Path, encoding: str | None) -> str:
     """Return the text of the header: up to the first line end outside quotes."""
-    with pa.input_stream(str(path)) as stream:
-        text = stream.read(_LONGEST_HEADER).removeprefix(_BOM)
+    stream = Utf8Stream(path, encoding)
+    text = b""
+    while len(text) < _LONGEST_HEADER and (piece := stream.read(_LONGEST_HEADER - len(text))):
+        text += piece
+    stream.close()
     if not text:
         raise DataError(f"{path.name} is empty")
     marks = np.frombuffer(text, dtype=np.uint8)

@@ -27,6 +27,20 @@ def is_number(kind: Any) -> bool:
     return any(test(kind) for test in tests)
 
 
+def family(kind: Any) -> str:
+    """Name what an Arrow type holds, in a word: files of one dataset agree on it."""
+    if pa.types.is_dictionary(kind):
+        return family(kind.value_type)
+    tests = {
+        "nothing": pa.types.is_null,
+        "booleans": pa.types.is_boolean,
+        "numbers": is_number,
+        "dates": lambda each: pa.types.is_date(each) or pa.types.is_timestamp(each),
+        "text": lambda each: any(word in str(each) for word in ("string", "binary")),
+    }
+    return next((name for name, test in tests.items() if test(kind)), str(kind))
+
+
 def doubles(column: Any) -> Floats:
     """Return an Arrow array of numbers as doubles, nulls as NaN. Each is the double nearest to its own value."""
     kind = column.type

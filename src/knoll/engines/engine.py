@@ -3,7 +3,7 @@
 import os
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, partial
 from itertools import chain, islice
@@ -49,16 +49,26 @@ class Engine(ABC):
     nulls : bool
         Whether a row whose features are all missing is a null record, which adds nothing, whatever `missing` says. True
         under the replace relations, where the number of records is public and a neighbour may have one null record.
+    rules : sequence of {"refuse", "drop"}, optional
+        As `missing`, for each column; `missing` is then about rows without a user id only.
     """
 
     def __init__(
-        self, names: tuple[str, ...] | None, n_columns: int, *, missing: Missing, unit: Unit | None, nulls: bool = False
+        self,
+        names: tuple[str, ...] | None,
+        n_columns: int,
+        *,
+        missing: Missing,
+        unit: Unit | None,
+        nulls: bool = False,
+        rules: Sequence[Missing] | None = None,
     ):
         if missing not in ("refuse", "drop"):
             raise DataError(f'missing={brief(missing)} is not one of "refuse", "drop"')
         self.names, self.n_columns = names, n_columns
         self.missing: Missing = missing
         self.nulls = nulls
+        self._strict = np.array([rule == "refuse" for rule in rules or [missing] * n_columns])
         self.unit: Unit = unit if unit is not None else Record()
         self.size_blocks(n_columns)
 
@@ -101,10 +111,10 @@ class Engine(ABC):
         with np.errstate(all="ignore"):
             if np.isfinite(rows.sum()):  # a finite sum has finite terms
                 return rows
-        finite = np.isfinite(rows).all(axis=1)
-        if self.missing == "refuse" and not self._all_null(rows[~finite]):
+        absent = ~np.isfinite(rows)
+        if not self._all_null(rows[absent[:, self._strict].any(axis=1)]):
             raise DataError(REFUSED)
-        return rows[finite]
+        return rows[~absent.any(axis=1)]
 
     def _all_null(self, rows: Floats) -> bool:
         """Whether all of these rows are null records (true of no rows)."""

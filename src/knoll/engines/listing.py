@@ -1,4 +1,4 @@
-"""Which files a path stands for: the file, or the data files of a folder, each once.
+"""Which files a path stands for: the file, the data files of a folder, or those that a pattern fits, each once.
 
 A record that is read twice counts twice, which no sensitivity covers. So a file that is there under several names (by a
 symbolic or a hard link) is taken once, and what tools leave behind is not data: hidden files and folders, such as
@@ -12,25 +12,38 @@ from knoll.privacy.errors import DataError
 _FORMATS = {
     ".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv",
     ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc",
+    ".xlsx": "sheet", ".xlsm": "sheet", ".xls": "sheet", ".ods": "sheet",
 }  # fmt: skip
 _PACKED = (".gz", ".bz2", ".zst")
 
 
 def data_files(path: Path) -> list[Path]:
-    """Return the file, or the data files of the folder in order, each once."""
-    if not path.exists():
-        raise DataError(f"no such file or folder: {path}")
+    """Return the file, or the data files of the folder or the pattern (*, ?, [...], **) in order, each once."""
     if path.is_file():
         return [path]
+    if path.exists():
+        root, listed = path, path.rglob("*")
+    elif is_pattern(path):
+        fixed = next(i for i, part in enumerate(path.parts) if is_pattern(Path(part)))
+        root = Path(*path.parts[:fixed])
+        listed = root.glob(str(Path(*path.parts[fixed:])))
+    else:
+        raise DataError(f"no such file or folder: {path}")
     found: dict[tuple[int, int], Path] = {}
-    for file in sorted(path.rglob("*")):
-        inner = file.relative_to(path).parts
+    for file in sorted(listed):
+        inner = file.relative_to(root).parts
         if ending(file) in _FORMATS and not any(part.startswith((".", "_")) for part in inner) and file.is_file():
             about = file.stat()
             found.setdefault((about.st_dev, about.st_ino), file)
     if not found:
         raise DataError(f"{path} holds no parquet, CSV or Arrow file")
-    return list(found.values())
+    streamed = [file for file in found.values() if _FORMATS[ending(file)] != "sheet"]
+    return streamed or list(found.values())  # a workbook beside data files is about them, more often than not
+
+
+def is_pattern(path: Path) -> bool:
+    """Whether a path has marks that stand for any text."""
+    return any(mark in str(path) for mark in "*?[")
 
 
 def file_kind(files: list[Path]) -> str:
@@ -38,7 +51,7 @@ def file_kind(files: list[Path]) -> str:
     kinds = {_FORMATS.get(ending(file)) for file in files}
     kind = kinds.pop()
     if kinds:
-        raise DataError("the folder mixes kinds of files; keep parquet, CSV and Arrow apart")
+        raise DataError("the folder mixes kinds of files; keep parquet, CSV, Arrow and workbooks apart")
     if kind is None:
         known = ", ".join(sorted(_FORMATS))
         raise DataError(f"{files[0].name}: the kind of file is told by its ending, one of {known}")

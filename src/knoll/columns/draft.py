@@ -1,0 +1,69 @@
+"""A draft of columns.toml for a file: from its column names and types alone, never from a value."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from knoll.columns.toml import toml_key, toml_text
+from knoll.engines.csv import Dialect, is_value
+from knoll.engines.decode import family
+from knoll.engines.listing import data_files, file_kind
+from knoll.engines.parts import open_part
+from knoll.privacy.errors import DataError
+
+_HEAD = """\
+# What the columns of {name} hold: drafted from their names and types; no value was looked at.
+# Everything written here is public. Fill in what you know without looking at the data, then remove the # before the
+# line. Columns that stay behind a # are not used.
+#   numbers "0:110"; on a logarithmic scale "log:1000:1000000"; whole "int:0:50"; yes or no "bool"; categories
+#   "{{basic,gold}}", all else is "other"; in order "ordered:{{S,M,L}}"; dates "2020-01-01:2024-12-31"; round and round
+#   "cyclic:24", "cyclic:hour", "cyclic:weekday", "cyclic:month". Add ";weight=2" or ";missing=drop" inside the quotes.
+"""
+_BY_TYPE = {
+    "booleans": ("bool", ""),
+    "dates": ("first:last", "dates: fill in, e.g. 2020-01-01:2024-12-31"),
+    "text": ("{level,level}", "text: fill in the levels that you know, or leave the column out"),
+}
+_BY_NAME = (
+    (r"(^|_)(id|uuid|guid|ssn|iban|email|phone|name|surname|address)$", "", "an id? no feature; --user protects users"),
+    (r"(^|_)(date|datum|timestamp|datetime|joined|created|updated|birth|dob)(_|$)|_(at|on)$", "first:last", "a date?"),
+    (r"(^|_)(hour|stunde)(_|$)", "cyclic:hour", "an hour of the day?"),
+    (r"(^|_)(weekday|day_of_week|dow)(_|$)", "cyclic:weekday", "a day of the week?"),
+    (r"(^|_)month(_|$)", "cyclic:month", "a month?"),
+    (r"^(is|has|was)_", "bool", "yes or no?"),
+    (r"(^|_)(sex|gender|plan|type|kind|category|class|status|country|region|city|color|colour)(_|$)", "{level,level}",
+     "a category?"),
+    (r"(income|salary|price|amount|revenue|fare|cost|charges|balance)", "log:lower:upper", "money?"),
+)  # fmt: skip
+
+
+def draft_toml(path: str | Path) -> str:
+    """Return a draft of the columns of a file, or of the first file of a folder."""
+    files = data_files(Path(path))
+    kind = file_kind(files)
+    part = open_part(files[0], kind, Dialect())
+    typed = kind not in ("csv", "sheet")
+    if not typed and any(map(is_value, part.names)):
+        raise DataError(f"the first line of {files[0].name} holds values, not column names: add a header line")
+    types: list[Any] = [part.kind(name) if typed else None for name in part.names]  # type: ignore[union-attr]
+    lines = [_line(name, each) for name, each in zip(part.names, types, strict=True)]
+    return _HEAD.format(name=toml_text(files[0].name)[1:-1]) + "\n" + "\n".join(lines) + "\n"
+
+
+def _line(name: str, kind: Any) -> str:
+    """Return the line of a column: complete if its type says all, else behind a # with what is left to fill in."""
+    spec, words = _BY_TYPE.get("" if kind is None else family(kind), ("", ""))
+    if spec and not words:
+        return f"{toml_key(name)} = {toml_text(spec)}"
+    snake = re.sub(r"[^a-z0-9]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower())
+    guess = next(((text, about) for pattern, text, about in _BY_NAME if re.search(pattern, snake)), None)
+    if not spec and kind is not None:
+        spec = "int:lower:upper" if pa.types.is_integer(kind) else "lower:upper"
+        words = "numbers: fill in bounds"
+        if guess is not None and ":lower:" in guess[0]:
+            spec, words = guess[0], "numbers, perhaps money: fill in bounds"
+    if not spec:
+        spec, words = guess or ("?", "fill in what it holds")
+    return f"# {toml_key(name)} = {toml_text(spec or 'leave out')}  # {words}"

@@ -1,0 +1,201 @@
+"""Numbers as people write them: 1234.5, 1,234.5, 1.234,5, $1,234, € 3,50, 12 %, (5).
+
+What a text means is a function of that text and of public facts: what was declared, and the delimiter of the header
+line. Never of other values. So a text that could mean two numbers is read by a rule, or refused:
+
+- Marks that are declared (`decimal`, `thousands`) are what they are declared to be; another use of them is refused.
+- Undeclared, a text often tells by itself: of two different marks the last is the decimal mark (1.234,5), a mark that
+  is repeated groups thousands (1.234.567), and a mark without exactly three digits after it is the decimal mark (3,5).
+- 1,234 alone is 1234, as in files whose fields are divided by commas, and 1.234 where semicolons divide them, since
+  commas are decimal marks there. 1.234 is that number; where semicolons divide fields it is refused until declared.
+
+Signs of currencies and percent are left out: 12 % is 12. Numbers in brackets are negative.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from knoll.arrays import Floats
+from knoll.privacy.errors import DataError
+
+BLANKS = " \t\n\r\f\v\u00a0\u2007\u2009\u202f\u3000"
+"""What is stripped off a text before it is read."""
+
+MISSING = [
+    "", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "#N/A", "n/a", "?", "-",
+    "na", "Null", "none", "NONE", "NAN", "NaT", "N.A.", "n.a.", "<NA>", "#NA", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!",
+    "#NAME?", "#NUM!", "(null)", "\\N", ".", "--", "\u2013", "\u2014",
+]  # fmt: skip
+"""Texts that stand for a missing value, unless they are declared as levels of a category."""
+
+_SPACES = " \u00a0\u2009\u202f'\u2019"
+_MONEY = r"(?:[$€£¥₹₽₩₺]|[A-Z]{1,2}\$|[A-Z]{3}|kr\.?|zł|Fr\.?)"
+_NUMBER = re.compile(
+    rf"(?P<open>\()?\s*(?P<sign>[+\-\u2212])?\s*{_MONEY}?\s*(?P<inner>[+\-\u2212])?"
+    rf"(?P<digits>(?:[0-9][0-9.,{_SPACES}]*)?[0-9][.,]?|[.,][0-9]+)(?P<power>[eE][+-]?[0-9]+)?"
+    rf"\s*(?:{_MONEY}|%)?\s*(?P<close>\))?"
+)
+_LONGEST = 100  # characters of a number with marks; searching longer ones for marks takes time
+_AMBIGUOUS = re.compile(r"[1-9][0-9]{0,2}[.,][0-9]{3}")
+_WHOLE, _POINT, _COMMA = r"^-?[0-9]+$", r"^-?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?$", r"^-?[0-9]+(,[0-9]*)?$"
+NOT_A_NUMBER = "something that is not a number"
+UNDECIDED = (
+    "numbers like 1.234 in a file whose fields are divided by semicolons: is it 1234, or a little more than 1? Say so: "
+    'knoll.Source(path, decimal=",") or decimal="."; on the command line --decimal'
+)
+
+
+@dataclass(frozen=True)
+class Notation:
+    """How numbers and dates are written, as far as it is declared.
+
+    Parameters
+    ----------
+    decimal, thousands : str, optional
+        The decimal mark, "." or ","; the mark between thousands, one of those, a blank or an apostrophe.
+    dates : str
+        Order of dates: "iso" (year first), "day-first", "month-first", or a format with % as `strptime` takes it.
+        Dates that begin with a year are read under each of the first three.
+    semicolons : bool
+        Whether semicolons divide the fields of the file.
+
+    Examples
+    --------
+    >>> Notation(decimal=",").number("1.234,5 €")
+    1234.5
+    """
+
+    decimal: str | None = None
+    thousands: str | None = None
+    dates: str = "iso"
+    semicolons: bool = False
+
+    def __post_init__(self) -> None:
+        if self.decimal not in (None, ".", ","):
+            raise DataError(f'decimal={self.decimal!r} is not one of ".", ","')
+        if self.thousands is not None and (
+            self.thousands not in (".", ",", " ", "'") or self.thousands == self.decimal
+        ):
+            raise DataError(
+                f"thousands={self.thousands!r} is not a point, comma, blank or apostrophe, or is the decimal"
+            )
+        if self.dates not in ("iso", "day-first", "month-first") and "%" not in self.dates:
+            raise DataError(
+                f'dates={self.dates!r} is not "iso", "day-first", "month-first" or a format like "%d.%m.%Y"'
+            )
+
+    @property
+    def declared(self) -> bool:
+        """Whether a mark is declared."""
+        return self.decimal is not None or self.thousands is not None
+
+    def number(self, text: str) -> float:
+        """Return what one stripped text means; a ValueError if it is not a number."""
+        if re.fullmatch(self.plain, text):
+            return float(text.replace(",", "."))
+        found = _NUMBER.fullmatch(text) if len(text) <= _LONGEST else None
+        if found is None or (found["open"] is None) != (found["close"] is None):
+            raise ValueError(NOT_A_NUMBER)
+        signs = [sign for sign in (found["open"], found["sign"], found["inner"]) if sign]
+        if len(signs) > 1:
+            raise ValueError(NOT_A_NUMBER)
+        size = float(self._plain(found["digits"]) + (found["power"] or ""))
+        return -size if signs and signs[0] != "+" else size
+
+    @property
+    def plain(self) -> str:
+        """The pattern of numbers that have one meaning only, and at most a decimal mark."""
+        if self.decimal == "." or self.thousands == ",":
+            return _POINT
+        if self.decimal == "," or self.thousands == ".":
+            return _COMMA
+        if not self.semicolons:
+            return _POINT
+        return _COMMA if self.thousands is None else _WHOLE
+
+    def _plain(self, digits: str) -> str:
+        """Return digits with a decimal point and no other mark."""
+        decimal = self._decimal_of(digits)
+        group = "." if decimal == "," else ","
+        groups = re.escape({None: group + _SPACES, " ": _SPACES[:-2], "'": _SPACES[-2:]}.get(self.thousands, group))
+        whole = rf"[1-9][0-9]{{0,2}}(?P<group>[{groups}])[0-9]{{3}}(?:(?P=group)[0-9]{{3}})*|[0-9]*"
+        found = re.fullmatch(rf"(?P<whole>{whole})(?:{re.escape(decimal)}(?P<rest>[0-9]*))?", digits)
+        if found is None:
+            raise ValueError(NOT_A_NUMBER)
+        return re.sub("[^0-9]", "", found["whole"]) + "." + (found["rest"] or "")
+
+    def _decimal_of(self, digits: str) -> str:
+        """Return the decimal mark of one text, by what is declared, else by the text itself."""
+        if self.decimal is not None:
+            return self.decimal
+        if self.thousands in (".", ","):
+            return "." if self.thousands == "," else ","
+        points, commas = digits.count("."), digits.count(",")
+        if points and commas:
+            return "." if digits.rfind(".") > digits.rfind(",") else ","
+        if points > 1 or commas > 1:
+            return "," if points else "."
+        if _AMBIGUOUS.fullmatch(digits) is None:
+            return "," if commas else "."
+        if points and self.semicolons:
+            raise DataError(UNDECIDED)
+        return "," if commas and self.semicolons else "."
+
+
+def trimmed(column: Any) -> Any:
+    """Return an Arrow column of text or bytes as text without blanks around it, missing values as nulls."""
+    text = stripped(column)
+    return pc.if_else(pc.is_in(text, value_set=pa.array(MISSING, pa.string())), pa.scalar(None, pa.string()), text)
+
+
+def stripped(column: Any) -> Any:
+    """Return an Arrow column of text or bytes as text without blanks around it."""
+    if not pa.types.is_string(column.type):
+        column = pc.cast(column, pa.string())
+    return pc.utf8_trim(column, BLANKS)
+
+
+def numbers_of_text(column: Any, notation: Notation) -> Floats:
+    """Return an Arrow column of text as doubles, each text read by itself; NaN if it is missing or infinite.
+
+    Plain numbers are read by Arrow, all others by `Notation.number`. Both round correctly, so that which of the two
+    reads a text, and what stands beside it, makes no difference to a single bit.
+    """
+    text = trimmed(column)
+    if notation.plain == _POINT:
+        try:
+            found = _cast(text)
+            if not np.isinf(found).any() and np.isnan(found).sum() == text.null_count:
+                return found
+        except pa.ArrowException:
+            pass
+    plain = pc.match_substring_regex(text, notation.plain).fill_null(True)
+    simple = text.filter(plain)
+    mask = plain.to_numpy(zero_copy_only=False)
+    found = np.empty(len(text))
+    found[mask] = _cast(pc.replace_substring(simple, ",", "."))
+    if not mask.all():
+        found[~mask] = by_value(text.filter(pc.invert(plain)), notation.number)
+    found[np.isinf(found)] = np.nan
+    return found
+
+
+def by_value(text: Any, read: Any) -> Floats:
+    """Return what `read` makes of each text of an Arrow column without nulls; equal texts are read once."""
+    coded = text.dictionary_encode()
+    try:
+        values = np.array([read(each) for each in coded.dictionary.to_pylist()], dtype=np.float64)
+    except OverflowError:
+        raise DataError(NOT_A_NUMBER) from None
+    except ValueError as error:
+        raise DataError(str(error)) from None
+    return values[coded.indices.to_numpy(zero_copy_only=False)]
+
+
+def _cast(text: Any) -> Floats:
+    return np.array(pc.cast(text, pa.float64()).to_numpy(zero_copy_only=False))

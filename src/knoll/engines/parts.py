@@ -1,0 +1,136 @@
+"""The files of a dataset, one object for each: CSV, parquet or Arrow, or a sheet of a workbook.
+
+Each yields record batches. Files without types (CSV and sheets) hold texts, which are read one by one.
+"""
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset
+
+from knoll.engines.csv import CsvFile, Dialect, is_value
+from knoll.engines.notation import MISSING
+from knoll.privacy.errors import DataError
+
+_BATCH = 2**16
+
+
+class CsvPart(CsvFile):
+    """One CSV file of a dataset."""
+
+    def batches(self, names: list[str], ids: str | None, texts: Collection[str] = (), rows: int = 0) -> Iterator[Any]:
+        """Yield record batches."""
+        return super().batches(names, ids, texts)
+
+    def count(self) -> int:
+        """A number that the rows cannot exceed: a row takes a byte, or less if it is compressed."""
+        packed = self.path.suffix in (".gz", ".bz2", ".zst")
+        return self.path.stat().st_size * (1000 if packed else 1)
+
+
+class ArrowPart:
+    """One parquet or Arrow file of a dataset."""
+
+    delimiter = ""
+
+    def __init__(self, path: Path, kind: str):
+        self.path = path
+        form: Any = kind
+        if kind == "parquet":  # read pages as they are needed, not whole row groups ahead
+            paged = pa.dataset.ParquetFragmentScanOptions(pre_buffer=False, use_buffered_stream=True)
+            form = pa.dataset.ParquetFileFormat(default_fragment_scan_options=paged)
+        self._dataset = pa.dataset.dataset([str(path)], format=form)
+        self.names: list[str] = self._dataset.schema.names
+
+    def batches(
+        self, names: list[str], ids: str | None, texts: Collection[str] = (), rows: int = _BATCH
+    ) -> Iterator[Any]:
+        """Yield record batches, every column of its own type."""
+        scanner = self._dataset.scanner(
+            columns=names if ids is None else [*names, ids],
+            batch_size=rows,  # each batch has its cost
+            batch_readahead=0,
+            fragment_readahead=0,
+            use_threads=True,
+        )
+        return iter(scanner.to_batches())
+
+    def count(self) -> int:
+        """The number of rows by the file's metadata."""
+        return int(self._dataset.count_rows())
+
+    def kind(self, name: str) -> Any:
+        """Return the Arrow type of a column."""
+        return self._dataset.schema.field(name).type
+
+
+class SheetPart:
+    """The first sheet of a workbook (xlsx, xls, ods), in memory.
+
+    Every cell is a text: types that a reader guesses from all cells of a column let one record change how others are
+    read.
+    """
+
+    delimiter = ""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self._table = _read_sheet(path)
+        self.names: list[str] = self._table.schema.names
+        if not any(self.names):
+            raise DataError(f"{path.name} has no header line with column names")
+
+    def batches(
+        self, names: list[str], ids: str | None, texts: Collection[str] = (), rows: int = _BATCH
+    ) -> Iterator[Any]:
+        """Yield record batches of texts."""
+        wanted = self._table.select(names if ids is None else [*names, ids])
+        if ids is not None:
+            gone = pa.compute.is_in(wanted[ids], value_set=pa.array(MISSING, wanted[ids].type))
+            kept = pa.compute.if_else(gone, pa.scalar(None, wanted[ids].type), wanted[ids])
+            wanted = wanted.set_column(wanted.schema.get_field_index(ids), ids, kept)
+        return iter(wanted.to_batches(max_chunksize=rows))
+
+    def count(self) -> int:
+        """The number of rows."""
+        return int(self._table.num_rows)
+
+
+Part = CsvPart | ArrowPart | SheetPart
+
+
+def open_part(path: Path, kind: str, dialect: Dialect) -> Part:
+    """Return a file of a kind that `file_kind` names."""
+    if kind == "csv":
+        return CsvPart(path, dialect)
+    return SheetPart(path) if kind == "sheet" else ArrowPart(path, kind)
+
+
+def check_columns(part: Part, wanted: list[str]) -> None:
+    """Refuse a file that lacks a column or has one twice."""
+    path, names = part.path, part.names
+    there = set(names)
+    absent = [name for name in wanted if name not in there]
+    if absent:
+        known = "its first line holds values" if any(map(is_value, names)) else f"it has {', '.join(names[:40])}"
+        raise DataError(f"no column {', '.join(map(repr, absent[:20]))} in {path.name}; {known}")
+    if len(there) < len(names) and (doubled := [name for name in wanted if names.count(name) > 1]):
+        raise DataError(f"column {doubled[0]!r} stands twice in {path.name}")
+
+
+def _read_sheet(path: Path) -> Any:
+    """Return the cells of a workbook's first sheet as an Arrow table of texts."""
+    try:
+        import fastexcel
+    except ImportError:
+        raise DataError(f"reading {path.name} needs fastexcel: pip install 'knoll[excel]'; or save it as CSV") from None
+    try:
+        sheet = fastexcel.read_excel(str(path)).load_sheet(0, dtypes="string", header_row=0)
+        batch = sheet.to_arrow()
+    except (fastexcel.FastExcelError, OSError, pa.ArrowException, ValueError):
+        raise DataError(
+            f"{path.name} cannot be read: it is damaged, empty or something else than its ending says"
+        ) from None
+    return pa.Table.from_batches([pa.record_batch(batch)])

@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from knoll import progress
 from knoll.bounds import PRIVATE, SHARE, bounds_asks, buy_bounds
+from knoll.columns import domain_of, require_lines
 from knoll.parameters import check_rules
 from knoll.privacy import (
     Ask,
@@ -99,6 +100,9 @@ class PrivateFit:
     ledger: Any = None
     random_state: Any = None
     verbose: bool = False
+
+    _lines_only: ClassVar[bool] = False
+    """Whether categories and circles are refused: the method needs distances along each column."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to records, within the budget.
@@ -202,7 +206,7 @@ def open_curator(
         raise PrivacyError(f"unit={brief(estimator.unit)} is neither knoll.Record() nor knoll.User(column, cap)")
     engine, dataset = open_rows(estimator, X, response, nulls=relation is not Relation.ADD_REMOVE)
     private = isinstance(estimator.bounds, str)
-    domain = None if private else domain_from(estimator.bounds, engine.n_columns, engine.names)
+    domain = None if private else _domain(estimator, engine)
     coordinates = engine.n_columns if domain is None else domain.n_columns
     budget = getattr(estimator, "_budget_for", lambda n_columns: budget)(coordinates)
     engine.size_blocks(coordinates)
@@ -229,6 +233,16 @@ def open_curator(
             domain = buy_bounds(grant, engine.n_columns, engine.names)
         scales = domain.scales if estimator.scale_by_bounds else np.ones(domain.n_columns)
         yield FitContext(grant.rest, domain, scales, partial(curator.statement, (*known, *counted)))
+
+
+def _domain(estimator: Any, engine: Any) -> Box | Ball:
+    """Return the public domain that an estimator was given bounds for, or kinds of columns."""
+    columns = getattr(estimator, "columns_", None)
+    if columns is None:
+        return domain_from(estimator.bounds, engine.n_columns, engine.names)
+    if estimator._lines_only:
+        require_lines(columns, type(estimator).__name__)
+    return domain_of(columns)
 
 
 def _pinned(found: Mapping[str, Any], domain: Box | Ball) -> dict[str, Any]:

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from knoll.columns import Columns, domain_of
 from knoll.document import read_document, short
 from knoll.privacy import Budget, DataError, Privacy, Relation
-from knoll.queries import Ball, Box, Circle, Corners, Line, Product
-from knoll.queries.product import Part
+from knoll.queries import Ball, Box
 from knoll.registry import ESTIMATORS
 
 FORMAT = 1  # of the file; raised when old files can no longer be read
@@ -41,7 +41,7 @@ def save(model: Any, path: str | PathLike[str]) -> None:
         "knoll": FORMAT,
         **_plain(model),
         "columns": None if names is None else [str(name) for name in names],
-        "bounds": _bounds_out(model.bounds_),
+        "bounds": model.columns_.to_dict() if hasattr(model, "columns_") else _bounds_out(model.bounds_),
         "fitted": {name: _nested(np.asarray(getattr(model, name))) for name in model._published},
         "privacy": model.privacy_.to_dict(),
     }
@@ -76,10 +76,13 @@ def load(path: str | PathLike[str]) -> Any:
 def _build(data: dict[str, Any]) -> Any:
     if not isinstance(data, dict) or type(data["knoll"]) is not int or data["knoll"] != FORMAT:
         raise ValueError(f"its format is not {FORMAT}")
-    bounds = _bounds_in(data["bounds"])
+    columns = Columns.from_dict(data["bounds"]) if "columns" in data["bounds"] else None
+    bounds = _bounds_in(data["bounds"]) if columns is None else domain_of(columns)
     model = _estimator(data)
-    model.set_params(bounds=bounds)
+    model.set_params(bounds=bounds if columns is None else columns)
     _check(model)
+    if columns is not None:
+        model.columns_ = columns
     model.bounds_, model.n_features_in_ = bounds, bounds.n_sources
     lengths = {"d": bounds.n_columns}
     for name, axes in model._published.items():
@@ -145,9 +148,6 @@ def _saved_parameters(kind: Any) -> list[str]:
 
 def _bounds_out(bounds: Box | Ball) -> dict[str, Any]:
     names = None if bounds.names is None else [str(name) for name in bounds.names]
-    if isinstance(bounds, Product):
-        columns = None if bounds.columns is None else list(bounds.columns)
-        return {"kind": "product", "parts": list(map(_part_out, bounds.parts)), "names": names, "columns": columns}
     if isinstance(bounds, Box):
         return {"kind": "box", "lower": list(bounds.lower), "upper": list(bounds.upper), "names": names}
     return {"kind": "ball", "radius": bounds.radius, "middle": list(bounds.middle), "names": names}
@@ -157,8 +157,6 @@ def _bounds_in(data: dict[str, Any]) -> Box | Ball:
     names = _words(data["names"], "names")
     if data["kind"] == "box":
         bounds: Box | Ball = Box(_side(data["lower"]), _side(data["upper"]), names)
-    elif data["kind"] == "product":
-        bounds = Product.of(list(map(_part_in, data["parts"])), _words(data["columns"], "columns"), names)
     elif data["kind"] == "ball":
         bounds = Ball(_side([data["radius"]])[0], _side(data["middle"]), names)
     else:
@@ -172,22 +170,6 @@ def _words(given: Any, what: str) -> tuple[str, ...] | None:
     if given is not None and not (isinstance(given, list) and all(isinstance(name, str) for name in given)):
         raise ValueError(f"the {what} in its bounds are not a list of words")
     return None if given is None else tuple(given)
-
-
-def _part_out(part: Part) -> dict[str, Any]:
-    return {"part": type(part).__name__.lower(), **vars(part)}
-
-
-def _part_in(data: Any) -> Part:
-    """Return a part of a domain; its numbers are checked as those of bounds are."""
-    kind, *numbers = data["part"], *_side([data["weight"]])
-    if kind == "line":
-        return Line(*_side([data["lower"], data["upper"]]), *numbers)
-    if kind == "corners" and type(data["levels"]) is int:
-        return Corners(data["levels"], *numbers)
-    if kind == "circle":
-        return Circle(*numbers)
-    raise ValueError("a part of its bounds is unknown")
 
 
 def _side(values: Any) -> tuple[float, ...]:

@@ -4,7 +4,7 @@ What is handed back to the holder of the rows (labels, scores) is not released, 
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,11 +12,12 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from knoll.columns import as_columns, encode_table
 from knoll.engines.decode import frame_to_doubles, is_frame, maker_of, names_of, plain_to_doubles, refuse_dates
 from knoll.engines.engine import REFUSED
 from knoll.privacy import DataError, User
 from knoll.privacy.ledger import UNNAMED
-from knoll.source import as_source, open_array, open_file, split_users
+from knoll.source import as_source, open_array, open_file, open_table, split_users
 
 GAPS = (
     "the rows hold missing (NaN) or infinite values: leave such rows out first. (`predict` of a model with "
@@ -27,6 +28,13 @@ GAPS = (
 def open_rows(estimator: Any, X: Any, response: Any, *, nulls: bool) -> tuple[Any, str]:
     """Return the rows as an engine, and the name of the dataset."""
     handling = {"missing": estimator.missing, "unit": estimator.unit, "nulls": nulls}
+    columns = as_columns(estimator.bounds)
+    if columns is not None:
+        if response is not None:
+            raise DataError("where kinds of columns are declared, the response is the last of them; do not give y")
+        estimator.columns_, estimator.n_features_in_ = columns, len(columns)
+        estimator.feature_names_in_ = np.array(columns.names, dtype=object)
+        return open_table(columns, X, **handling)
     source = as_source(X)
     if source is not None:
         if response is not None:
@@ -36,6 +44,8 @@ def open_rows(estimator: Any, X: Any, response: Any, *, nulls: bool) -> tuple[An
         estimator.feature_names_in_ = np.array(engine.names, dtype=object)
         return engine, source.name
     table, users = split_users(X, estimator.unit)
+    if isinstance(estimator.bounds, Mapping):
+        table = select_columns(table, list(estimator.bounds))
     array = check_rows(estimator, table, reset=True, allow_missing=nulls or estimator.missing == "drop")
     if response is not None:
         array = _with_response(estimator, array, response)
@@ -98,7 +108,19 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, allow_missing: bool = Fal
 
 def points_of(estimator: Any, X: Any) -> np.ndarray:
     """Return the rows of a table in memory as points of a fitted model's domain, for their holder."""
+    if hasattr(estimator, "columns_"):
+        return estimator.bounds_.coordinates(encode_table(estimator.columns_, X))
+    if hasattr(estimator, "feature_names_in_"):
+        X = select_columns(X, list(estimator.feature_names_in_))
     return estimator.bounds_.coordinates(check_rows(estimator, X, reset=False))
+
+
+def select_columns(X: Any, names: list[Any]) -> Any:
+    """Return these columns of a frame that has them all, in this order; anything else as it is."""
+    known = names_of(X)
+    if known is None or known == names or len(set(known)) < len(known) or not set(names) <= set(known):
+        return X
+    return X[names] if maker_of(X) == "pandas" else X.select(names)
 
 
 def label_rows(estimator: Any, X: Any, label: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
@@ -125,13 +147,18 @@ def _rows_to_label(estimator: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
     The column of user ids, if there is one, is left out. Non-private: what is computed from these rows is not released.
     """
     source = as_source(X)
-    if source is not None:
+    if hasattr(estimator, "columns_"):
+        engine, _ = open_table(estimator.columns_, X, missing="drop", unit=None)
+        rows = np.vstack([block for block, _, _ in engine.read()] or [np.empty((0, engine.n_columns))])
+    elif source is not None:
         engine = open_file(same_columns(estimator, source), estimator.bounds, missing="drop", unit=None)
         rows = np.vstack([block for block, _, _ in engine.read()] or [np.empty((0, engine.n_columns))])
         if rows.shape[1] != estimator.n_features_in_:
             raise DataError(f"the file has {rows.shape[1]} feature columns, the model {estimator.n_features_in_}")
     else:
         table, _ = split_users(X, estimator.unit if _has_users(X, estimator) else None)
+        if hasattr(estimator, "feature_names_in_"):
+            table = select_columns(table, list(estimator.feature_names_in_))
         rows = check_rows(estimator, table, reset=False, allow_missing=estimator.missing == "drop")
     return rows, np.logical_and.reduce(np.isfinite(rows), axis=1)
 

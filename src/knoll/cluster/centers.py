@@ -146,7 +146,7 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
         X = same_columns(self, X)
         floor = check_shape(covariance_type, covariance_floor)
         again = clone(self).set_params(
-            bounds=self.bounds_,
+            bounds=getattr(self, "columns_", self.bounds_),
             epsilon=self.epsilon if epsilon is None else epsilon,
             delta=self.delta if delta is None else delta,
         )

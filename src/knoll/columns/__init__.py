@@ -6,6 +6,7 @@ lines, corners and circles holds them all (`Columns.parts`).
 
 from knoll.columns.columns import Columns, as_columns
 from knoll.columns.dates import Cyclic, Date
+from knoll.columns.domain import domain_of, require_lines
 from knoll.columns.kind import Kind
 from knoll.columns.levels import Boolean, Category, Ordered
 from knoll.columns.numbers import Log, Number, Whole
@@ -13,5 +14,5 @@ from knoll.columns.table import encode_table
 
 __all__ = [
     "Boolean", "Category", "Columns", "Cyclic", "Date", "Kind", "Log", "Number", "Ordered", "Whole", "as_columns",
-    "encode_table",
+    "domain_of", "encode_table", "require_lines",
 ]  # fmt: skip

@@ -29,6 +29,7 @@ class KernelModel(PrivateFit, PackedSeries, BaseEstimator):
     _ATTRIBUTES = PackedSeries.ATTRIBUTES
     _published: ClassVar = {**PackedSeries.PUBLISHED, "scales_": "d"}
     _slope: ClassVar = False
+    _lines_only: ClassVar = True
     _rules: ClassVar = {"bandwidth": Passes(check_bandwidth), "n_frequencies": Whole(MOST_FEATURES, 8)}
 
     def _asks(self, n_columns: int) -> Sequence[Ask]:

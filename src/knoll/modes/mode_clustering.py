@@ -105,6 +105,7 @@ class ModeClustering(PrivateCenters):
         "labels": OneOf((BASIN, NEAREST)),
     }  # fmt: skip
     _ATTRIBUTES = CENTERS
+    _lines_only: ClassVar = True
     _published: ClassVar = {**PrivateCenters._published, "local_modes_": "md", "local_groups_": "m"}
 
     def _asks_for(self, n_columns: int, k: int | None) -> list[Ask]:

@@ -16,6 +16,7 @@ from knoll.rows import label_rows, points_of, same_columns
 from knoll.steps.cells import moments_asks, moments_of_cells
 from knoll.steps.means import CellMeans
 from knoll.steps.moments import Form
+from knoll.summary import as_frame, summary_table
 
 CENTERS = """cluster_centers_ : array of shape (n_clusters, n_features)
         Released centres.
@@ -107,6 +108,20 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _labels(self, rows: np.ndarray) -> np.ndarray:
         """Return the cluster of each complete row."""
         return pairwise_distances_argmin(rows / self.scales_, self.cluster_centers_ / self.scales_)
+
+    def summary(self, frame: str = "pandas") -> Any:
+        """Return a DataFrame in the terms of the data: one row per cluster, the largest first.
+
+        Its size and share; the value of every column with its standard error (dates as dates, amounts of a log scale as
+        amounts, shares of levels); and the columns that set it apart from all records together.
+
+        Parameters
+        ----------
+        frame : {"pandas", "polars"}
+            Library of the DataFrame.
+        """
+        check_is_fitted(self)
+        return as_frame(summary_table(self, self.cluster_centers_, self.centers_stderr_, self.cluster_sizes_), frame)
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
         """Fit on X, then return the cluster of each of its rows. Labels are not private: they describe records."""

@@ -14,6 +14,7 @@ from knoll.parameters import SHAPE, Rule, Whole, check_count, check_rules, check
 from knoll.privacy import Ask
 from knoll.rows import label_rows, points_of
 from knoll.steps.moments import Belief, Form, standard_errors
+from knoll.summary import as_frame, summary_table
 
 MOST_COMPONENTS = 10_000  # a limit that refuses typing errors: no release could show so many
 
@@ -146,6 +147,20 @@ class PrivateMixture(DensityMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return label_rows(self, X, self.to_mixture().predict)
+
+    def summary(self, frame: str = "pandas") -> Any:
+        """Return a DataFrame in the terms of the data: one row per component, the largest first.
+
+        Its size and share; the value of every column with its standard error (dates as dates, amounts of a log scale as
+        amounts, shares of levels); and the columns that set it apart from all records together.
+
+        Parameters
+        ----------
+        frame : {"pandas", "polars"}
+            Library of the DataFrame.
+        """
+        check_is_fitted(self)
+        return as_frame(summary_table(self, self.means_, self.means_stderr_, self.weights_ * self.n_records_), frame)
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
         """Fit on X, then return the component of each of its rows. Labels are not private: they describe records."""

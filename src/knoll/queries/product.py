@@ -48,6 +48,9 @@ class Line:
         """Number of coordinates."""
         return 1
 
+    def __str__(self) -> str:
+        return f"{self.lower:g}:{self.upper:g}"
+
 
 @dataclass(frozen=True)
 class Corners:
@@ -65,6 +68,9 @@ class Corners:
         """Number of coordinates."""
         return self.levels
 
+    def __str__(self) -> str:
+        return f"{self.levels} levels"
+
 
 @dataclass(frozen=True)
 class Circle:
@@ -76,6 +82,9 @@ class Circle:
     def coordinates(self) -> int:
         """Number of coordinates."""
         return 2
+
+    def __str__(self) -> str:
+        return "circle"
 
 
 Part = Line | Corners | Circle
@@ -90,7 +99,7 @@ def _box(part: Part) -> tuple[float, float, float]:
     return 2 / part.levels - 1.0, 1.0, 1 / (_APART * part.weight)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Product(Box):
     """The product of parts: a box of coordinates, of which some are bounded together.
 
@@ -134,7 +143,8 @@ class Product(Box):
         return np.where(self.constant, self.half, scales)
 
     @cached_property
-    def _slices(self) -> list[slice]:
+    def slices(self) -> list[slice]:
+        """The coordinates of every column."""
         ends = np.cumsum([part.coordinates for part in self.parts])
         return [slice(int(end) - part.coordinates, int(end)) for part, end in zip(self.parts, ends, strict=True)]
 
@@ -142,7 +152,7 @@ class Product(Box):
     def _lines(self) -> tuple[list[int], list[int], Grid | None]:
         """Columns that are lines, their coordinates, and their grid."""
         which = [j for j, part in enumerate(self.parts) if isinstance(part, Line)]
-        where = [self._slices[j].start for j in which]
+        where = [self.slices[j].start for j in which]
         return which, where, Grid(self.centre[where], self.extent[where], self.steps[where]) if which else None
 
     def clip_to_grid(self, block: Floats) -> Floats:
@@ -155,7 +165,7 @@ class Product(Box):
         which, places, lines = self._lines
         if lines is not None:
             grid[:, places] = lines.clip_to_grid(block[:, which])
-        for j, (part, where) in enumerate(zip(self.parts, self._slices, strict=True)):
+        for j, (part, where) in enumerate(zip(self.parts, self.slices, strict=True)):
             if isinstance(part, Circle):
                 grid[:, where] = _ROUND.take(_turn(block[:, j]), axis=0)
             elif isinstance(part, Corners):
@@ -180,7 +190,7 @@ class Product(Box):
     def widest(self, weights: Integers, norm: int) -> float:
         """Largest norm of the difference of two weighted grid points."""
         every = np.broadcast_to(weights, (self.n_columns,)).astype(np.float64)
-        apart = [_widest(part, every[where], norm) for part, where in zip(self.parts, self._slices, strict=True)]
+        apart = [_widest(part, every[where], norm) for part, where in zip(self.parts, self.slices, strict=True)]
         return float(np.linalg.norm(apart, norm))
 
     def longest(self, scales: Floats | None = None) -> float:
@@ -190,12 +200,17 @@ class Product(Box):
 
     def _longest_parts(self, weights: Floats, norm: int) -> list[float]:
         """Return the largest norm of each part's weighted grid points."""
-        return [_longest(part, weights[where], norm) for part, where in zip(self.parts, self._slices, strict=True)]
+        return [_longest(part, weights[where], norm) for part, where in zip(self.parts, self.slices, strict=True)]
+
+    def __repr__(self) -> str:
+        names = self.columns or tuple(f"x{j}" for j in range(self.n_sources))
+        shown = [f"{name}={part}" for name, part in zip(names[:20], self.parts[:20], strict=True)]
+        return f"Product({', '.join(shown)}{', ...' if self.n_sources > 20 else ''})"
 
     def clip(self, points: Floats) -> Floats:
         """Move public points into the domain: shares between 0 and 1, circles no wider than one."""
         points = np.clip(points, *self.corners)
-        for part, where in zip(self.parts, self._slices, strict=True):
+        for part, where in zip(self.parts, self.slices, strict=True):
             if isinstance(part, Corners):
                 points[..., where] = np.maximum(points[..., where], 0.0)
             elif isinstance(part, Circle):

@@ -24,9 +24,8 @@ def centres_on_bounds(facts: Facts) -> Diagnostic | None:
     low, high = _on_sphere(facts) if facts.ball else _on_sides(facts)
     weight = facts.weight
     every = low[facts.seen].all(axis=0) | high[facts.seen].all(axis=0)
-    low = low & (facts.lower != 0)  # zero is a natural limit: many records may really be there
-    some = np.maximum(weight @ low, weight @ high) >= MATTERS
-    some &= ~_two_valued(facts, low, high)
+    cut = low & (facts.lower != 0)  # zero is a natural limit: many records may really be there
+    some = (np.maximum(weight @ cut, weight @ high) >= MATTERS) & ~_two_valued(facts, low, high)
     if not (every | some).any():
         return None
     names = "the surface of the ball" if facts.ball else f"the bounds of {listed(facts.columns(every | some))}"
@@ -61,7 +60,7 @@ def _two_valued(facts: Facts, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Return the columns of zeros and ones, so to speak: centres on both bounds, or between them as mixtures."""
     if facts.ball:
         return np.zeros(1, dtype=bool)
-    both = (((facts.at - facts.lower) / facts.width <= FROM) & facts.seen[:, None]).any(axis=0) & high.any(axis=0)
+    both = low.any(axis=0) & high.any(axis=0)
     between = facts.seen[:, None] & ~low & ~high
     if facts.spread is None:
         return both

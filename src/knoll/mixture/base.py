@@ -136,8 +136,9 @@ class PrivateMixture(Diagnosed, DensityMixin, BaseEstimator):
 
     def _facts(self) -> Facts:
         n = float(self.n_records_)
-        sizes, size_errors = n * self.weights_, n * self.weights_stderr_
-        known = np.isfinite(size_errors)
+        known = np.isfinite(self.weights_stderr_)
+        sizes, size_errors = n * self.weights_, np.full(len(known), np.inf)
+        size_errors[known] = n * self.weights_stderr_[known]
         return facts_of(
             self,
             kind="component",

@@ -54,7 +54,7 @@ class KernelModel(PrivateFit, PackedSeries, BaseEstimator):
     def _facts(self, **found: Any) -> Facts:
         """Return what is known of every kernel sum, and of the modes that a method found in it."""
         released = self.features_.any() or len(self.frame_) > 1
-        noise = self.series_.noise if released else self.count_stderr_
+        noise = unpack(self).noise if released else self.count_stderr_
         return facts_of(self, records=self.count_, noise=float(noise), **found)
 
     def _restore(self) -> None:

@@ -119,7 +119,7 @@ class Refined:
     gain: np.ndarray | None = None
     seen: Shapes | None = None
     resting: bool = False
-    origin: np.ndarray | None = None
+    sums: CellSums | None = None
 
     @classmethod
     def start(cls, centres: Centres) -> "Refined":
@@ -135,15 +135,7 @@ class Refined:
         error = np.sqrt(self.spread) * np.maximum(self.boost * self.gain, 1.0)
         sizes = np.full(len(visible), self.seen.count_sd)
         error = np.where(visible[:, None], error, np.inf)
-        return CellMeans(self.centres.at, error, self.seen.count, sizes, visible, self.sums())
-
-    def sums(self) -> CellSums:
-        """Return what the last step showed of the cells."""
-        s = self.seen
-        assert s is not None and self.origin is not None
-        reach = s.sums_sd / (STEP.count * s.count_sd)  # noise is in proportion to it
-        shown = (s.count, s.count_sd, s.sums, s.sums_sd, s.squares, s.squares_sd)
-        return CellSums(self.origin, self.centres.at, *shown, self.centres.variance, reach)
+        return CellMeans(self.centres.at, error, self.seen.count, sizes, visible, self.sums)
 
 
 def refine(
@@ -188,8 +180,11 @@ def lloyd_step(now: Refined, grant: Grant, frame: Frame, k: int, walls: tuple[np
     prior = seen.rescaled(np.maximum(centres.variance, floor), 0.5, n)
     variance = np.maximum(seen.variance(prior, 0.5, n), 0.1 * prior)
     resting = float(weight @ (moved**2 + spread).sum(axis=1)) < REST * float(weight @ variance.sum(axis=1))
-    origin, centres = centres.at, Centres(at, variance, weight, (gain * spread).sum(axis=1))
-    return Refined(centres, count, doubt, mult, moved, spread, gain, seen, resting, origin)
+    reach = seen.sums_sd / (STEP.count * seen.count_sd)  # noise is in proportion to it
+    shown = (seen.count, seen.count_sd, seen.sums, seen.sums_sd, seen.squares, seen.squares_sd)
+    sums = CellSums(centres.at, at, *shown, variance, reach)
+    centres = Centres(at, variance, weight, (gain * spread).sum(axis=1))
+    return Refined(centres, count, doubt, mult, moved, spread, gain, seen, resting, sums)
 
 
 def without_spares(now: Refined, k: int) -> Refined:

@@ -8,12 +8,13 @@ from knoll.diagnose.facts import Facts
 NEAR = 0.01  # a centre this near to a bound, in widths, is on it, if no spread was released
 PILED, FROM = 0.6, 0.05  # or if it is within FROM widths, and nearer than PILED spreads: one half normal curve has 1.3
 TIGHT = 0.003  # or this near, whatever its spread: all of its records are there
-SPHERE = 0.995  # a centre beyond this part of a ball's radius is on its surface
+SPHERE = 0.93  # a cluster whose records lie on average beyond this part of a ball's radius, squared, is on its surface
+ASIDE = 0.9  # part of the radius beyond which the mean of all records lies if the ball is beside the data
 MATTERS = 0.1  # part of the records whose clusters must be on a bound for a remark
 TWO_VALUES = 0.6  # part of the largest possible variance above which a column has two values, both of them bounds
 EXTENT = 3.0  # standard deviations about the centres that hold the data
-WIDE = 0.1  # part of the bounds that the data fill, below which the bounds are far too wide
-WIDE_CENTRES = 0.05  # the same for the centres alone, if no spread was released
+WIDE = 0.12  # part of the bounds that the data fill, below which the bounds are far too wide
+WIDE_CENTRES = 0.02  # the same for the centres alone, if no spread was released
 UNEQUAL = 10.0  # times that one column's bounds are wider than another's: squared distances then differ by 100
 
 
@@ -50,9 +51,17 @@ def _on_sides(facts: Facts) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _on_sphere(facts: Facts) -> tuple[np.ndarray, np.ndarray]:
-    """Return which centres lie on the surface of the ball, as if it were the upper bound of one column."""
-    from_middle = (facts.at - (facts.lower + facts.upper) / 2) / (facts.width / 2)
-    on = facts.seen & (np.linalg.norm(from_middle, axis=1) >= SPHERE)
+    """Return which clusters lie on the surface of the ball, as if it were the upper bound of one column.
+
+    Records of length one in the unit ball lie there, too, on all sides, and are not cut.
+    """
+    half = facts.width / 2
+    away = (facts.at - (facts.lower + facts.upper) / 2) / half
+    spread = 0.0 if facts.spread is None else np.square(facts.spread / half).sum(axis=1)
+    on = facts.seen & (np.square(away).sum(axis=1) + spread >= SPHERE)
+    unit = bool((facts.upper == 1).all() and (facts.lower == -1).all())
+    if unit and np.linalg.norm(facts.weight @ away) < ASIDE:
+        on = np.zeros(len(on), dtype=bool)
     return np.zeros((len(on), 1), dtype=bool), on[:, None]
 
 
@@ -74,17 +83,13 @@ def too_wide(facts: Facts) -> Diagnostic | None:
     at = facts.at[facts.seen]
     if facts.kind == "mode" or not len(at) or (facts.spread is None and len(at) < 2):
         return None
-    room = 0.0 if facts.spread is None else EXTENT * facts.spread[facts.seen]
-    filled = ((at + room).max(axis=0) - (at - room).min(axis=0)) / facts.width
+    spread = 0.0 if facts.spread is None else np.sqrt(facts.weight @ np.square(facts.spread))
+    filled = (at.max(axis=0) - at.min(axis=0) + 2 * EXTENT * spread) / facts.width
     limit = WIDE_CENTRES if facts.spread is None else WIDE
-    wide = filled < limit
-    if facts.ball:
-        wide = np.full(len(wide), bool(filled.max() < limit))
+    wide = np.full(len(filled), filled.max() < limit) if facts.ball else filled < limit
     if not wide.any():
         return None
-    least = float(filled[wide].min())
-    times = f"about {1 / least:,.0f} times" if least > 1e-6 else "far"
-    message = f"The bounds of {listed(facts.columns(wide))} are {times} wider than the data."
+    message = f"The bounds of {listed(facts.columns(wide))} are many times wider than the data."
     advice = "Give narrower bounds if you know them without looking at the records: the noise then gets smaller."
     return Diagnostic("bounds-too-wide", "warning", message, advice)
 

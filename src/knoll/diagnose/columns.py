@@ -9,7 +9,8 @@ from knoll.diagnose.facts import Facts
 
 SAME = 0.02  # part of a column's variance within clusters that their centres differ by: below, it tells nothing
 SURE = 2.0  # standard errors by which the noise of that part must leave it below
-GUESS = 0.1  # guess of a cluster's standard deviation, in half widths of the bounds, where none was released
+GUESS = 0.25  # guess of a cluster's standard deviation, in half widths of the bounds, where none was released
+FINE = 0.01  # differences of centres, in half widths, that do not count there: few clusters are so narrow
 COARSE = 0.05  # centres with larger standard errors, in half widths, cannot show that a column is the same for all
 DIFFERS = 10.0  # times its noise that some other column must differ by, where no spread was released
 
@@ -79,7 +80,7 @@ def _same_by_noise(facts: Facts) -> np.ndarray:
     """Return the columns whose centres differ no more than by noise and chance, if some other column does differ."""
     half, seen = facts.width / 2, facts.seen
     at, k = facts.at[seen], int(seen.sum())
-    chance = np.square(GUESS * half) / np.maximum(facts.sizes[seen], 1.0)[:, None]
+    chance = np.square(GUESS * half) / np.maximum(facts.sizes[seen], 1.0)[:, None] + np.square(FINE * half)
     square = np.square(np.where(np.isfinite(facts.errors[seen]), facts.errors[seen], 1e150)) + chance
     middle = (at / square).sum(axis=0) / (1 / square).sum(axis=0)
     apart = (np.square(at - middle) / square).sum(axis=0)

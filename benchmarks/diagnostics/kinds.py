@@ -58,7 +58,7 @@ def rich(rng: Any, model: Any) -> Any:
 
 def far_off(rng: Any) -> Any:
     X = rng.normal(0, 1, (5000, 4)) + np.array([9.0, 0, 0, 0])
-    return fitted(X, knoll.KMeans(3), bounds=knoll.Ball(1.0, (0.0,) * 4))
+    return fitted(X, knoll.KMeans(3), bounds=knoll.Ball(2.0, (0.0,) * 4))
 
 
 def sphere(rng: Any) -> Any:

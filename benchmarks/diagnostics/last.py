@@ -1,7 +1,7 @@
 """Further kinds, which no threshold was set by: the figures to believe.
 
-They were looked at once before the last changes, which were made for the kinds of `kinds.py`. One had been listed on the
-wrong side: k-means does not cut a cloud along its narrow columns, so that it is right to say that nothing differs there.
+They were looked at once before the last changes, which were made for the kinds of `kinds.py`. One had been listed on
+the wrong side: k-means does not cut a cloud along its narrow columns, so it is right to say that nothing differs there.
 """
 
 from typing import Any

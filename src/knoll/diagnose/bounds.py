@@ -9,7 +9,6 @@ NEAR = 0.01  # a centre this near to a bound, in widths, is on it, if no spread 
 PILED, FROM = 0.6, 0.05  # or if it is within FROM widths, and nearer than PILED spreads: one half normal curve has 1.3
 TIGHT = 0.003  # or this near, whatever its spread: all of its records are there
 SPHERE = 0.93  # a cluster whose records lie on average beyond this part of a ball's radius, squared, is on its surface
-ASIDE = 0.9  # part of the radius beyond which the mean of all records lies if the ball is beside the data
 MATTERS = 0.1  # part of the records whose clusters must be on a bound for a remark
 TWO_VALUES = 0.6  # part of the largest possible variance above which a column has two values, both of them bounds
 EXTENT = 3.0  # standard deviations about the centres that hold the data
@@ -53,14 +52,13 @@ def _on_sides(facts: Facts) -> tuple[np.ndarray, np.ndarray]:
 def _on_sphere(facts: Facts) -> tuple[np.ndarray, np.ndarray]:
     """Return which clusters lie on the surface of the ball, as if it were the upper bound of one column.
 
-    Records of length one in the unit ball lie there, too, on all sides, and are not cut.
+    Records of length one lie there, too, and are not cut: nothing is said of the unit ball.
     """
     half = facts.width / 2
     away = (facts.at - (facts.lower + facts.upper) / 2) / half
     spread = 0.0 if facts.spread is None else np.square(facts.spread / half).sum(axis=1)
-    on = facts.seen & (np.square(away).sum(axis=1) + spread >= SPHERE)
-    unit = bool((facts.upper == 1).all() and (facts.lower == -1).all())
-    if unit and np.linalg.norm(facts.weight @ away) < ASIDE:
+    on: np.ndarray = facts.seen & (np.square(away).sum(axis=1) + spread >= SPHERE)
+    if (facts.upper == 1).all() and (facts.lower == -1).all():
         on = np.zeros(len(on), dtype=bool)
     return np.zeros((len(on), 1), dtype=bool), on[:, None]
 
@@ -69,13 +67,13 @@ def _two_valued(facts: Facts, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Return the columns of zeros and ones, so to speak: centres on both bounds, or between them as mixtures."""
     if facts.ball:
         return np.zeros(1, dtype=bool)
-    both = low.any(axis=0) & high.any(axis=0)
+    both = np.asarray(low.any(axis=0) & high.any(axis=0))
     between = facts.seen[:, None] & ~low & ~high
     if facts.spread is None:
         return both
     largest = np.where(between, (facts.at - facts.lower) * (facts.upper - facts.at), 0.0)
     spread = np.where(between, np.square(facts.spread), 0.0)
-    return both & (facts.weight @ spread >= TWO_VALUES * (facts.weight @ largest))
+    return both & np.asarray(facts.weight @ spread >= TWO_VALUES * (facts.weight @ largest))
 
 
 def too_wide(facts: Facts) -> Diagnostic | None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from knoll.diagnose.silhouette import Cells, silhouette
+from knoll.diagnose.silhouette import Cells, mixture_silhouette, silhouette
 
 REDRAWS, FEWEST = 48, 8  # of the noise: the standard error is then known to a tenth; fewer if they would take long
 MOST_NUMBERS = 2e7  # drawn for the redraws: bounds the time with very many clusters and columns
@@ -23,6 +23,9 @@ SEED = 20261118  # of public randomness: the same released values always give th
 # tails'. CLIPPED over the clip's radius, in standard deviations, is taken as its standard error (settled on both).
 CLIPPED = 0.8
 TRUST = 0.8  # relative standard error of the variances that the search and all steps together suggest (settled, too)
+# A mixture's variance differs from that of the records that count to it: they need not be Gaussian, and steps end
+# before it rests. MISFIT, and UNFINISHED times its noise, is taken as a relative standard error (settled on made-up data).
+MISFIT, UNFINISHED = 0.03, 3.0
 SMALL = 0.02  # least variance within clusters, as a part of what they suggest: noise must not make it vanish
 
 
@@ -69,7 +72,8 @@ class Quality:
         if not isinstance(data, dict) or set(data) != set(names):
             raise ValueError("its quality is damaged")
         for name in names:
-            good = type(data[name]) in (int, float) and 0 <= data[name] < np.inf
+            most = 1.0 if name in ("explained", "silhouette") else np.finfo(np.float64).max
+            good = type(data[name]) in (int, float) and 0 <= data[name] <= most
             if not (good or (data[name] is None and name.endswith("_stderr"))):
                 raise ValueError(f"its quality is damaged ({name})")
         return cls(**{name: np.inf if data[name] is None else float(data[name]) for name in names})
@@ -218,31 +222,31 @@ def quality_of_mixture(
     rng = np.random.RandomState(SEED)
     k, d = means.shape
     at, at_sd = means / scales, errors[1] / scales
-    variance = np.einsum("kii->ki", covariances) / scales**2
-    variance_sd = np.einsum("kii->ki", errors[2]) / scales**2
+    shapes = covariances / np.outer(scales, scales)
+    variance, variance_sd = np.einsum("kii->ki", shapes), np.einsum("kii->ki", errors[2]) / scales**2
     within, explained = _mixed(weights, at, variance)
-    known = all(np.isfinite(each).all() for each in (errors[0], at_sd, variance_sd))
-    if not known:
+    if not all(np.isfinite(each).all() for each in (errors[0], at_sd, variance_sd)):
         return Quality(within, np.inf, explained, np.inf, 0.0, np.inf)
 
-    def redrawn() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def moved() -> tuple[np.ndarray, np.ndarray]:
+        w = np.maximum(weights + errors[0] * rng.standard_normal(k), 1e-12)
+        return w / w.sum(), at + at_sd * rng.standard_normal((k, d))
+
+    def widened() -> np.ndarray:
         noise = rng.standard_normal((1 if tied else k, 1 if round_ else d))
-        w = np.maximum(weights + errors[0] * rng.standard_normal(k), 0.0)
-        return (
-            w / max(float(w.sum()), 1e-300),
-            at + at_sd * rng.standard_normal((k, d)),
-            np.maximum(variance + variance_sd * noise, 0.05 * variance),
-        )
+        return np.maximum(variance + variance_sd * noise, 0.05 * variance)
 
-    again = np.array([_mixed(*redrawn()) for _ in range(_affordable(k * d))])
-    spread = again.std(axis=0, ddof=1)
+    again = np.array([_mixed(*moved(), widened()) for _ in range(_affordable(k * d))])
+    noise = again.std(axis=0, ddof=1)
+    doubt = MISFIT + UNFINISHED * float(noise[0]) / max(within, 1e-300)
+    errors_of = np.hypot(noise, doubt * np.array([within, explained * (1 - explained)]))
 
-    def cells() -> Cells:
-        w, places, widths = redrawn()
-        return Cells(places, widths, w)
+    def redrawn() -> tuple[np.ndarray, float, np.ndarray]:
+        w, places = moved()
+        return places, max(1 + doubt * rng.standard_normal(), 0.1), w
 
-    shown = silhouette(at, Cells(at, variance, weights), cells, rng)
-    return Quality(within, float(spread[0]), explained, float(spread[1]), *shown)
+    shown = mixture_silhouette(at, shapes, weights, redrawn, rng)
+    return Quality(within, float(errors_of[0]), explained, float(errors_of[1]), *shown)
 
 
 def _mixed(weights: np.ndarray, at: np.ndarray, variance: np.ndarray) -> tuple[float, float]:

@@ -18,6 +18,7 @@ WIDEST = 20.0  # most that a variance is widened
 EVEN = 10.0  # one in EVEN points in another cell, or more: cells are cut from one cloud, and their model is even
 MODELS = 0.5  # part of the difference of both models, taken as standard error ...
 CROWDED = 0.4  # ... and part of the silhouette, times the part of points in other cells: neither model is then right
+BENT = 0.015  # standard error of a mixture's silhouette that comes from records that are not Gaussian
 CHANCE = 0.2  # standard deviation of 1 - a / b over points: the chance in a mean of POINTS of them
 REDRAWS = 16  # of the noise: the standard error is mostly that of the model
 
@@ -50,8 +51,7 @@ def silhouette(
     k, p = centres.shape
     if k < 2 or not cells.count.sum() > 0:
         return 0.0, np.inf
-    places = (np.arange(POINTS) + rng.uniform()) / POINTS
-    cell = np.searchsorted(np.cumsum(cells.count) / cells.count.sum(), places).clip(max=k - 1)
+    cell = _allotted(cells.count, rng)
     gauss = _matched(centres, cells, cell, rng.standard_normal((POINTS, p)))
     even = _matched(centres, cells, cell, rng.uniform(-(3**0.5), 3**0.5, (POINTS, p)))
     value = even.value + float(np.clip(1 - EVEN * gauss.crossing, 0.0, 1.0)) * (gauss.value - even.value)
@@ -63,6 +63,44 @@ def silhouette(
         CHANCE / POINTS**0.5,
     )
     return value, float(np.linalg.norm(parts))
+
+
+def mixture_silhouette(
+    means: np.ndarray,
+    covariances: np.ndarray,
+    weights: np.ndarray,
+    redrawn: Callable[[], tuple[np.ndarray, float, np.ndarray]],
+    rng: np.random.RandomState,
+) -> tuple[float, float]:
+    """Return the same of a mixture. Its components overlap as they are: points are drawn from them, and not widened.
+
+    `redrawn` returns means, a factor of all covariances, and weights, with further noise.
+    """
+    k, d = means.shape
+    if k < 2:
+        return 0.0, np.inf
+    cell, roots = _allotted(weights, rng), np.linalg.cholesky(covariances)
+
+    def measured(shape: np.ndarray, at: np.ndarray, factor: float, weight: np.ndarray) -> float:
+        points = np.empty((POINTS, d))
+        for i in range(k):
+            points[cell == i] = at[i] + factor**0.5 * shape[cell == i] @ roots[i].T
+        near = np.partition(pairwise_distances(points, means), 1, axis=1)[:, :2]
+        each = (weight / np.maximum(weights, 1e-12))[cell]
+        return float(each @ _one_minus_ratio(near) / max(float(each.sum()), 1e-300))
+
+    normal = rng.standard_normal((POINTS, d))
+    value = measured(normal, means, 1.0, weights)
+    even = measured(rng.uniform(-(3**0.5), 3**0.5, (POINTS, d)), means, 1.0, weights)
+    again = [measured(normal, *redrawn()) for _ in range(REDRAWS)]
+    parts = (float(np.std(again, ddof=1)), MODELS * (value - even), CHANCE / POINTS**0.5, BENT)
+    return value, float(np.linalg.norm(parts))
+
+
+def _allotted(count: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
+    """Return the cell of each point, in proportion to their counts."""
+    places = (np.arange(POINTS) + rng.uniform()) / POINTS
+    return np.searchsorted(np.cumsum(count) / count.sum(), places).clip(max=len(count) - 1)
 
 
 @dataclass(frozen=True)

@@ -85,6 +85,7 @@ FEATURES = [
     "no2",
     "valid",
     "kids",
+    "smoker_yes_no",
     "citric_acid",
     "order_value",
     "code",

@@ -37,7 +37,7 @@ def looks_like_id(name: str) -> bool:
     if len(words) == 1:
         return first in _IDS | _ALONE | {"unnamed"} or joined
     numbered = last in _NUMBERS and words[-2] in _THINGS
-    return bool({first, last} & _IDS) or numbered or joined or last in ("no", "nr")
+    return bool({first, last} & _IDS) or numbered or joined or (last in ("no", "nr") and words[-2] != "yes")
 
 
 def id_as_feature(facts: Facts) -> Diagnostic | None:

@@ -24,7 +24,8 @@ SEED = 20261118  # of public randomness: the same released values always give th
 CLIPPED = 0.8
 TRUST = 0.8  # relative standard error of the variances that the search and all steps together suggest (settled, too)
 # A mixture's variance differs from that of the records that count to it: they need not be Gaussian, and steps end
-# before it rests. MISFIT, and UNFINISHED times its noise, is taken as a relative standard error (settled on made-up data).
+# before it rests. MISFIT, and UNFINISHED times its noise, is taken as a relative standard error (settled on made-up
+# data).
 MISFIT, UNFINISHED = 0.03, 3.0
 SMALL = 0.02  # least variance within clusters, as a part of what they suggest: noise must not make it vanish
 

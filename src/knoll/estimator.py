@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 
 from knoll import progress
 from knoll.bounds import PRIVATE, SHARE, bounds_asks, buy_bounds
+from knoll.diagnose import Diagnosed
 from knoll.parameters import check_rules
 from knoll.privacy import (
     Ask,
@@ -63,6 +64,8 @@ COMMON_ATTRIBUTES = """bounds_ : Box or Ball
         The bounds used, given or bought.
     privacy_ : Privacy
         What was released, at what cost; print it.
+    diagnostics_ : tuple of Diagnostic
+        Remarks on the fit, from released values alone: what is doubtful, and what to do about it.
     n_features_in_, feature_names_in_
         As in scikit-learn."""
 
@@ -86,7 +89,7 @@ def declared(cls: type) -> type:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PrivateFit:
+class PrivateFit(Diagnosed):
     """A fit through the door, and the parameters that all have. A method says what it checks and what it asks."""
 
     epsilon: float = 1.0
@@ -126,7 +129,9 @@ class PrivateFit:
         ):
             found = draft._fit(context, rng)
             vars(draft).update(_pinned(found, context.domain), bounds_=context.domain, privacy_=context.statement())
+        draft._diagnose()
         self.__dict__ = draft.__dict__
+        self._warn(stacklevel=3)
         return self
 
     def _check_parameters(self) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from knoll.diagnose import Quality
 from knoll.document import read_document, short
 from knoll.privacy import Budget, DataError, Privacy, Relation
 from knoll.queries import Ball, Box, Circle, Corners, Line, Product
@@ -44,6 +45,7 @@ def save(model: Any, path: str | PathLike[str]) -> None:
         "bounds": _bounds_out(model.bounds_),
         "fitted": {name: _nested(np.asarray(getattr(model, name))) for name in model._published},
         "privacy": model.privacy_.to_dict(),
+        **_quality_out(model),
     }
     path = Path(path)
     draft = path.with_name(path.name + ".part")
@@ -99,7 +101,10 @@ def _build(data: dict[str, Any]) -> Any:
             raise ValueError("its columns do not fit its bounds")
         model.feature_names_in_ = np.array(names, dtype=object)
     model.privacy_ = Privacy.from_dict(data["privacy"])
+    if "quality" in data:
+        model.quality_ = None if data["quality"] is None else Quality.from_dict(data["quality"])
     model._restore()
+    model._diagnose()
     return model
 
 
@@ -141,6 +146,13 @@ def _kinds() -> dict[str, type]:
 
 def _saved_parameters(kind: Any) -> list[str]:
     return sorted(set(kind._get_param_names()) - _NOT_SAVED)
+
+
+def _quality_out(model: Any) -> dict[str, Any]:
+    """Return the quality of clusters, if a fit sets it; that of mixtures follows from what is saved."""
+    if "quality_" not in vars(model):
+        return {}
+    return {"quality": None if model.quality_ is None else model.quality_.to_dict()}
 
 
 def _bounds_out(bounds: Box | Ball) -> dict[str, Any]:

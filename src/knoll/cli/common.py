@@ -19,6 +19,7 @@ from knoll.cli.parse import read_bounds, read_columns
 
 console = Console()
 MOST_ROWS = 50  # of a printed table; the file has all
+COLOURS = {"error": "red", "warning": "yellow", "info": "cyan"}  # of remarks, by severity
 
 Data = Annotated[Path, typer.Argument(help="Parquet, CSV or Arrow file, or a folder of them.")]
 Epsilon = Annotated[float, typer.Option(help="Privacy budget of this fit; smaller is more private.")]
@@ -148,10 +149,21 @@ def print_result(model: Any, show: Callable[[Any], None], files: dict[Path, str]
     if model.privacy_.warning:
         console.print(f"[bold red]{model.privacy_.warning}[/bold red]")
     show(model)
+    print_remarks(model)
     console.print(escape(str(model.privacy_)), highlight=False, soft_wrap=True)
     console.print(f"\nDone in {seconds:.1f} s. Wrote:")
     for file, what in files.items():
         console.print(f"  {file}  [dim]{what}[/dim]", highlight=False, soft_wrap=True)
+
+
+def print_remarks(model: Any) -> None:
+    """Print how well the model fits, if that is known, and the remarks on the fit, coloured by severity."""
+    if (quality := getattr(model, "quality_", None)) is not None:
+        console.print(f"{quality}", highlight=False, soft_wrap=True)
+    for each in model.diagnostics_:
+        if each.code != "seeded-noise":  # said already, before all else
+            head = f"[bold {COLOURS[each.severity]}]{each.severity}[/]: {escape(each.message)}"
+            console.print(f"{head} [dim]{escape(each.advice)}[/dim]", highlight=False, soft_wrap=True)
 
 
 def print_table(title: str, header: list[str], rows: list[list[str]], file: str) -> None:
@@ -168,7 +180,11 @@ def print_table(title: str, header: list[str], rows: list[list[str]], file: str)
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Turn expected errors into one line and exit code 1, and warnings of the ledger into one line."""
+    """Turn expected errors into one line and exit code 1, and warnings of the ledger into one line.
+
+    Remarks on a fit are not warned of here: commands print them.
+    """
+    from knoll.diagnose import DiagnosticWarning
     from knoll.privacy import LedgerError, LedgerWarning
 
     def show(message: Warning | str, *rest: Any, **more: Any) -> None:
@@ -177,6 +193,7 @@ def plain_errors() -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", LedgerWarning)
+            warnings.simplefilter("ignore", DiagnosticWarning)
             warnings.showwarning = show
             yield
     except (ValueError, TypeError, LedgerError, OSError, MemoryError) as error:

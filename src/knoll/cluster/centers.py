@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
+from knoll.diagnose import Facts, Quality, chosen, facts_of, quality_of_cells, visible
 from knoll.estimator import FitContext, PrivateFit, open_curator
 from knoll.parameters import MOST_CLUSTERS, Rule, Whole, check_shape
 from knoll.privacy import Ask
@@ -27,6 +28,9 @@ CENTERS = """cluster_centers_ : array of shape (n_clusters, n_features)
         Standard error of their privacy noise.
     n_clusters_ : int
         The number of clusters.
+    quality_ : Quality or None
+        Within-cluster variance, explained part of the variance and silhouette, with standard errors. None for methods
+        that release no variances (only `KMeans` and the default `PEMeans` do), or whose clusters need not be round.
     """
 
 
@@ -43,6 +47,7 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     cluster_centers_: np.ndarray
     scales_: np.ndarray
+    quality_: Quality | None
     _rules: ClassVar[dict[str, Rule]] = {"n_clusters": Whole(MOST_CLUSTERS)}
     _ATTRIBUTES = CENTERS
     _published: ClassVar = {
@@ -71,8 +76,25 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
             "cluster_sizes_": np.maximum(means.counts, 0.0),
             "cluster_sizes_stderr_": means.counts_stderr,
             "scales_": context.scales,
+            "quality_": None if means.sums is None else quality_of_cells(means.sums),
             **found.more,
         }
+
+    def _facts(self) -> Facts:
+        errors, sizes, size_errors = self.centers_stderr_, self.cluster_sizes_, self.cluster_sizes_stderr_
+        variances = getattr(self, "cluster_variances_", None)
+        known = np.isfinite(size_errors)
+        return facts_of(
+            self,
+            at=self.cluster_centers_,
+            errors=errors,
+            sizes=sizes,
+            seen=visible(self, "clusters_seen_", errors, sizes, size_errors),
+            spread=None if variances is None else np.sqrt(np.maximum(variances, 0.0)),
+            records=float(sizes.sum()),
+            noise=float(np.median(size_errors[known])) if known.any() else np.inf,
+            **chosen(self, "n_clusters", self.n_clusters),
+        )
 
     def _search(self, context: FitContext, k: Any, rng: np.random.RandomState) -> Clusters:
         """Find k centres through the door."""
@@ -85,6 +107,7 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
         if not (self.scales_ > 0).all():
             raise ValueError("a scale is not positive")
         self.n_clusters_ = len(self.cluster_centers_)
+        self.quality_ = getattr(self, "quality_", None)  # files of earlier versions have none
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the cluster of each row: that of the nearest released centre, unless the class documents another rule.
@@ -177,7 +200,7 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
     def score(self, X: Any, y: Any = None) -> float:
         """Return minus the sum of squared distances of X to the nearest centre, in the metric of the fit.
 
-        It is computed from X without noise: it is for the holder of X, and must not be published.
+        **Not private: keep it to yourself.** It is computed from X without noise. `quality_` is the private figure.
         """
         return -float(np.square(self.transform(X).min(axis=1)).sum())
 

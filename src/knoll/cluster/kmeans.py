@@ -61,6 +61,8 @@ class KMeans(PrivateCenters):
     {attributes}
     n_clusters_confidence_ : float
         If the number of clusters was chosen: how often it is chosen again when the released noise is redrawn.
+    cluster_variances_ : array of shape (n_clusters, n_features)
+        Variance of each cluster's records about its mean, per column. Drawn to what is expected where noise is large.
 
     Notes
     -----
@@ -79,7 +81,7 @@ class KMeans(PrivateCenters):
     n_clusters: int | None = 8
 
     _rules: ClassVar = {"n_clusters": Whole(MOST_CLUSTERS, none=True)}
-    _published: ClassVar = {**PrivateCenters._published, "n_clusters_confidence_": ""}
+    _published: ClassVar = {**PrivateCenters._published, "n_clusters_confidence_": "", "cluster_variances_": "kd"}
 
     def _asks_for(self, n_columns: int, k: int | None, shares: KMeansShares = SHARES) -> list[Ask]:
         tree = rotated_tree_asks(n_columns, k or GUESS, (shares.root, shares.axes, shares.tails, shares.tree))
@@ -106,5 +108,9 @@ class KMeans(PrivateCenters):
             with np.errstate(invalid="ignore"):
                 stderr = np.sqrt(np.square(refined.stderr) @ np.square(rotation.axes)) * context.scales
             stderr[~refined.seen] = np.inf
-        means = CellMeans(context.domain.clip(at), stderr, refined.counts, refined.counts_stderr, refined.seen)
-        return Clusters(means, {"n_clusters_confidence_": choice.confidence})
+        sizes = (refined.counts, refined.counts_stderr, refined.seen, refined.sums)
+        means = CellMeans(context.domain.clip(at), stderr, *sizes)
+        assert refined.sums is not None
+        turned = refined.sums.variance if rotation is None else refined.sums.variance @ np.square(rotation.axes)
+        more = {"n_clusters_confidence_": choice.confidence, "cluster_variances_": turned * np.square(context.scales)}
+        return Clusters(means, more)

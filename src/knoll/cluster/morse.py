@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from knoll.cluster.centers import Clusters, PrivateCenters
 from knoll.cluster.kmeans import KMeans
+from knoll.diagnose import Facts
 from knoll.estimator import FitContext, PrivateFit, declared
 from knoll.mixture.base import PrivateMixture
 from knoll.morse import Landscape, agreement, choose_cut, clusters_of, confidence, landscape
@@ -223,9 +224,17 @@ class MorseClustering(PrivateCenters):
         return self.predict_proba(X)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log density of X. It has no noise: it is for the holder of X, and must not be published."""
+        """Return the mean log density of X. **Not private: keep it to yourself.** It is computed without noise."""
         check_is_fitted(self)
         return float(self.mixture_.log_density(points_of(self, X)).mean())
+
+    def _facts(self) -> Facts:
+        """Add how far each cluster spreads: its sub-clusters, and their distance from its centre."""
+        member = np.eye(self.n_clusters_)[:, self.component_clusters_.astype(int)] * self.weights_
+        part = member / np.maximum(member.sum(axis=1, keepdims=True), 1e-300)
+        about = np.square(self.means_ - self.cluster_centers_[self.component_clusters_.astype(int)])
+        spread = np.sqrt(part @ (np.einsum("kii->ki", self.covariances_) + about))
+        return replace(super()._facts(), spread=spread)
 
     def _restore(self) -> None:
         super()._restore()

@@ -196,6 +196,8 @@ class LocalGaussianMixture(PrivateMixture):
         names = getattr(self, "feature_names_in_", None)
         box = Box(client.lower, client.upper, None if names is None else tuple(map(str, names)))
         self.__dict__.update(components.attributes(), bounds_=box, privacy_=_statement(client))
+        self._diagnose()
+        self._warn(stacklevel=3)
         return self
 
 

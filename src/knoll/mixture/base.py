@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
+from knoll.diagnose import Diagnosed, Facts, Quality, chosen, facts_of, quality_of_mixture, quietest, visible
 from knoll.estimator import FitContext
 from knoll.numeric.mixture import Mixture
 from knoll.parameters import SHAPE, Rule, Whole, check_count, check_rules, check_shape
@@ -31,6 +32,8 @@ MIXTURE = """weights_ : array of shape (n_components,)
         The number of components.
     n_records_ : float
         Released number of records.
+    quality_ : Quality
+        Variance within components, explained part of the variance and silhouette, with standard errors.
     """
 
 
@@ -84,7 +87,7 @@ class Components:
         }
 
 
-class PrivateMixture(DensityMixin, BaseEstimator):
+class PrivateMixture(Diagnosed, DensityMixin, BaseEstimator):
     """Base of mixtures. A method implements `_search` and nothing else."""
 
     weights_: np.ndarray
@@ -115,6 +118,39 @@ class PrivateMixture(DensityMixin, BaseEstimator):
         floor = check_shape(self.covariance_type, self.covariance_floor)
         form = Form.of(self.covariance_type, floor, context.domain, context.scales)
         return self._search(context, self._n_components(), rng, form).attributes()
+
+    @property
+    def quality_(self) -> Quality:
+        """How well the components fit, from released values: costs no budget. The same values give the same figures."""
+        check_is_fitted(self)
+        scaled = getattr(self, "scale_by_bounds", True)
+        return quality_of_mixture(
+            self.weights_,
+            self.means_,
+            self.covariances_,
+            (self.weights_stderr_, self.means_stderr_, self.covariances_stderr_),
+            self.bounds_.half if scaled else np.ones(self.bounds_.n_columns),
+            tied=self.covariance_type == "tied",
+            round_=self.covariance_type == "spherical",
+        )
+
+    def _facts(self) -> Facts:
+        n = float(self.n_records_)
+        known = np.isfinite(self.weights_stderr_)
+        sizes, size_errors = n * self.weights_, np.full(len(known), np.inf)
+        size_errors[known] = n * self.weights_stderr_[known]
+        return facts_of(
+            self,
+            kind="component",
+            at=self.means_,
+            errors=self.means_stderr_,
+            sizes=sizes,
+            seen=visible(self, "components_seen_", self.means_stderr_, sizes, size_errors),
+            spread=np.sqrt(np.einsum("kii->ki", self.covariances_)),
+            records=n,
+            noise=max(float(np.median(size_errors[known])) if known.any() else 0.0, quietest(self)),
+            **chosen(self, "n_components", self.n_components),
+        )
 
     def _search(self, context: FitContext, k: Any, rng: np.random.RandomState, form: Form) -> Components:
         """Find a mixture through the door."""
@@ -160,7 +196,7 @@ class PrivateMixture(DensityMixin, BaseEstimator):
         return self.to_mixture().log_density(self._rows(X))
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log density of X. It has no noise: it is for the holder of X, and must not be published."""
+        """Return the mean log density of X. **Not private: keep it to yourself.** It is computed without noise."""
         return float(self.score_samples(X).mean())
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:

@@ -6,6 +6,7 @@ from typing import Self
 import numpy as np
 from sklearn.metrics import pairwise_distances
 
+from knoll.diagnose import CellSums
 from knoll.privacy import Ask, Released
 from knoll.queries import Ball, Box, CellMoments, Nearest
 
@@ -18,13 +19,17 @@ def means_ask(n_columns: int, cells: int, times: int = 1, *, share: float) -> As
 
 @dataclass(frozen=True)
 class CellMeans:
-    """Released means of cells, standard errors of their privacy noise, and which cells are surely not empty."""
+    """Released means of cells, standard errors of their privacy noise, and which cells are surely not empty.
+
+    `sums`, if squares are released too, is what the quality of the clusters follows from.
+    """
 
     centres: np.ndarray
     stderr: np.ndarray
     counts: np.ndarray
     counts_stderr: np.ndarray
     seen: np.ndarray
+    sums: CellSums | None = None
 
     @classmethod
     def unseen(cls, centres: np.ndarray) -> Self:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from knoll.diagnose import CellSums
 from knoll.numeric.breathe import breathe, lloyd, with_more
 from knoll.numeric.ward import Joins, ward
 from knoll.privacy import Ask, Grant
@@ -118,6 +119,7 @@ class Refined:
     gain: np.ndarray | None = None
     seen: Shapes | None = None
     resting: bool = False
+    sums: CellSums | None = None
 
     @classmethod
     def start(cls, centres: Centres) -> "Refined":
@@ -132,7 +134,8 @@ class Refined:
         visible = self.seen.count > 2 * self.seen.count_sd
         error = np.sqrt(self.spread) * np.maximum(self.boost * self.gain, 1.0)
         sizes = np.full(len(visible), self.seen.count_sd)
-        return CellMeans(self.centres.at, np.where(visible[:, None], error, np.inf), self.seen.count, sizes, visible)
+        error = np.where(visible[:, None], error, np.inf)
+        return CellMeans(self.centres.at, error, self.seen.count, sizes, visible, self.sums)
 
 
 def refine(
@@ -177,8 +180,11 @@ def lloyd_step(now: Refined, grant: Grant, frame: Frame, k: int, walls: tuple[np
     prior = seen.rescaled(np.maximum(centres.variance, floor), 0.5, n)
     variance = np.maximum(seen.variance(prior, 0.5, n), 0.1 * prior)
     resting = float(weight @ (moved**2 + spread).sum(axis=1)) < REST * float(weight @ variance.sum(axis=1))
+    reach = seen.sums_sd / (STEP.count * seen.count_sd)  # noise is in proportion to it
+    shown = (seen.count, seen.count_sd, seen.sums, seen.sums_sd, seen.squares, seen.squares_sd)
+    sums = CellSums(centres.at, at, *shown, variance, reach)
     centres = Centres(at, variance, weight, (gain * spread).sum(axis=1))
-    return Refined(centres, count, doubt, mult, moved, spread, gain, seen, resting)
+    return Refined(centres, count, doubt, mult, moved, spread, gain, seen, resting, sums)
 
 
 def without_spares(now: Refined, k: int) -> Refined:

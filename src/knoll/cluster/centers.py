@@ -1,6 +1,6 @@
 """What every clusterer with centres shares: what it publishes, and what a fitted model can do."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -10,6 +10,7 @@ from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
 from knoll.estimator import FitContext, PrivateFit, open_curator
+from knoll.numeric.bars import Bars, Published, bars
 from knoll.parameters import MOST_CLUSTERS, Rule, Whole, check_shape
 from knoll.privacy import Ask
 from knoll.rows import check_rows, label_rows, same_columns
@@ -36,6 +37,24 @@ class Clusters:
 
     means: CellMeans
     more: Mapping[str, Any] = field(default_factory=dict)
+    assign: Callable[[np.ndarray], np.ndarray] | None = None
+
+
+def error_bars(found: Clusters, context: FitContext) -> Bars:
+    """Return the error bars of clusters, from what the last release showed and the rule that assigns records."""
+    means = found.means
+    if means.measured is None:
+        return Bars(means.stderr, means.counts_stderr, means.seen)
+    at = means.centres / context.scales
+
+    def nearest(rows: np.ndarray) -> np.ndarray:
+        return pairwise_distances_argmin(rows / context.scales, at)
+
+    published = Published(
+        means.centres, np.maximum(means.counts, 0.0), found.assign or nearest, context.domain.clip, context.domain.half,
+        pure=context.grant.norm == 1,
+    )  # fmt: skip
+    return bars(means.measured, published)
 
 
 class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -64,12 +83,14 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _fit(self, context: FitContext, rng: np.random.RandomState) -> dict[str, Any]:
         found = self._search(context, self._n_clusters(), rng)
         means = found.means
+        found_bars = error_bars(found, context)
         return {
             "n_clusters_": len(means.centres),
             "cluster_centers_": means.centres,
-            "centers_stderr_": means.stderr,
+            "centers_stderr_": found_bars.centres,
             "cluster_sizes_": np.maximum(means.counts, 0.0),
-            "cluster_sizes_stderr_": means.counts_stderr,
+            "cluster_sizes_stderr_": found_bars.sizes,
+            "clusters_seen_": found_bars.seen,
             "scales_": context.scales,
             **found.more,
         }

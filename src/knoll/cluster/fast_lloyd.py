@@ -96,4 +96,4 @@ class FastLloyd(PrivateCenters):
             centres = restart_unseen(means, domain, scales, rng) if restart else means.centres
             moments = step.release(CellDisplacements(Nearest(centres, domain, scales), radius))
             means = cell_means(moments, centres, domain, otherwise=centres, farthest=radius * scales)
-        return Clusters(means)
+        return Clusters(means.with_measured(domain, scales, at=centres, radius=radius))

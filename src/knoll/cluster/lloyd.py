@@ -91,4 +91,4 @@ class Lloyd(PrivateCenters):
             cells = Nearest(centres, domain, scales)
             moments = step.release(CellMoments(cells, domain, domain.half if paper else scales))
             means = cell_means(moments, domain.centre, domain, otherwise=centres)
-        return Clusters(means)
+        return Clusters(means.with_measured(domain, scales, at=centres))

@@ -155,10 +155,11 @@ class PEMeans(PrivateCenters):
             flights = STEP * low.half * levy_flights((k, variations, d), rng)
             population = np.vstack([found.at, low.clip((found.at[:, None] + flights).reshape(-1, d))])
         if not isinstance(low, Projected):
-            return found.means()
+            return found.measured(domain, context.scales)
         moments = CellMoments(Nearest(found.at, low), domain, context.scales)
         middle = np.tile(domain.centre, (k, 1))
-        return cell_means(grant.release(moments), domain.centre, domain, otherwise=middle)
+        lifted = cell_means(grant.release(moments), domain.centre, domain, otherwise=middle)
+        return lifted.with_measured(domain, context.scales)
 
     def _refined(
         self, context: FitContext, low: Box | Ball | Projected, k: int, rng: np.random.RandomState
@@ -182,7 +183,8 @@ class PEMeans(PrivateCenters):
             centres = solve(points, votes, k, rng, spare, len(hedge))
         refined = refine(grant.rest, steps, frame, centres, k, (-frame.half, frame.half))
         at = domain.clip(frame.outside(refined.centres))
-        return replace(refined, centres=at, stderr=refined.stderr * context.scales)
+        means = replace(refined, centres=at, stderr=refined.stderr * context.scales)
+        return means.turned(domain, np.diag(context.scales))
 
 
 def vote(
@@ -251,6 +253,10 @@ class Found:
     def means(self) -> CellMeans:
         """Return the centres as they are, with their standard errors."""
         return vote_means(self.population, self.labels, self.votes, self.noise, self.at)
+
+    def measured(self, domain: Box | Ball, scales: np.ndarray) -> CellMeans:
+        """Return the centres with what the votes showed, for their error bars."""
+        return self.means()  # TODO
 
     def points(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the points with votes, and the votes; all points if those with votes are few."""

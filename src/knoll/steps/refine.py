@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from knoll.numeric.bars import Measured, unclipped
 from knoll.numeric.breathe import breathe, lloyd, with_more
 from knoll.numeric.ward import Joins, ward
 from knoll.privacy import Ask, Grant
@@ -28,6 +29,7 @@ MOST_SWAPPED = 2000  # centres up to which swaps are tried: the costs of all pai
 SPARE, SPARE_STEPS = 5, 3  # one spare centre for each 5 (settled); Lloyd steps, free, that place the spares
 FINE = 4  # with more leaves than this, for each cluster and column, there are no spares (settled)
 MAX_BOOST = 4.0  # longest step, over the plain one: a longer one could leave the cluster
+CLIPPED = 2.0  # a mean square of displacements, in squared radii of the clip, above which the clip shows no mean
 REST = 1e-3  # centres rest if a step, with its noise, changes the loss by a smaller part: its budget goes to the last
 STEPS, MOST_STEPS = 0.3, 10  # steps for each unit of signal over noise (`affordable_steps`), and at most
 
@@ -118,6 +120,9 @@ class Refined:
     gain: np.ndarray | None = None
     seen: Shapes | None = None
     resting: bool = False
+    before: np.ndarray | None = None
+    axes: np.ndarray | None = None
+    radii: np.ndarray | None = None
 
     @classmethod
     def start(cls, centres: Centres) -> "Refined":
@@ -132,7 +137,44 @@ class Refined:
         visible = self.seen.count > 2 * self.seen.count_sd
         error = np.sqrt(self.spread) * np.maximum(self.boost * self.gain, 1.0)
         sizes = np.full(len(visible), self.seen.count_sd)
-        return CellMeans(self.centres.at, np.where(visible[:, None], error, np.inf), self.seen.count, sizes, visible)
+        stderr = np.where(visible[:, None], error, np.inf)
+        return CellMeans(self.centres.at, stderr, self.seen.count, sizes, visible, self.measured())
+
+    def measured(self) -> Measured:
+        """Return what the last step showed of the cells of the centres before it, for the error bars."""
+        assert self.seen is not None
+        assert self.before is not None
+        assert self.moved is not None
+        assert self.spread is not None
+        k, d = self.before.shape
+        n = np.maximum(self.seen.count, self.seen.count_sd)[:, None]
+        noise = np.hypot(np.sqrt(self.spread), self.moved * self.seen.count_sd / n)
+        times, hidden = self.beyond_clip(n)
+        noise = np.where(hidden[:, None], np.inf, noise)
+        mean = self.before + np.sqrt(times)[:, None] * self.moved
+        return Measured(
+            mean, noise, times[:, None] * self.centres.variance, self.seen.count, np.full(k, self.seen.count_sd),
+            np.arange(k), np.zeros(d), np.eye(d), self.before, self.radii, self.axes,
+        )  # fmt: skip
+
+    def beyond_clip(self, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return how much larger variances are likely to be than what the clip let through, and where it hides too much.
+
+        The released squares tell which part of a clip's radius the records fill. Noisy parts are averaged with those of
+        all cells by precision; one standard error is added, since too narrow a guess is worse than too wide a one.
+        """
+        assert self.seen is not None
+        assert self.axes is not None
+        assert self.radii is not None
+        weight = np.square(self.axes / self.radii[:, None])
+        part, noise = (weight * self.seen.squares / n).sum(axis=1), weight * self.seen.squares_sd / n
+        error = np.square(noise).sum(axis=1)
+        common = float((part / error).sum() / (1 / error).sum())
+        differ = max(float(np.median(np.square(part - common) - error)), 0.1**2)
+        gain = differ / (differ + error)
+        part = np.clip(common + gain * (part - common) + np.sqrt(gain * error), 0.01, 1.0)
+        whole = unclipped(part, effective(np.sqrt(weight * self.centres.variance)))
+        return np.maximum(whole / part, 1.0), whole > CLIPPED
 
 
 def refine(
@@ -161,6 +203,7 @@ def refine(
 def lloyd_step(now: Refined, grant: Grant, frame: Frame, k: int, walls: tuple[np.ndarray, np.ndarray]) -> Refined:
     """Release the displacements of records from their centres; move each centre as far as its noise allows."""
     centres, (lower, upper) = now.centres, walls
+    before = centres.at.copy()
     floor = 1e-12 * np.maximum(upper - lower, 1e-300) ** 2
     axes, radii = ellipsoid(np.maximum(centres.variance, floor), centres.weight, STEP.noise(grant, frame), STEP.bias)
     far = np.maximum(upper - centres.at, centres.at - lower)
@@ -178,7 +221,7 @@ def lloyd_step(now: Refined, grant: Grant, frame: Frame, k: int, walls: tuple[np
     variance = np.maximum(seen.variance(prior, 0.5, n), 0.1 * prior)
     resting = float(weight @ (moved**2 + spread).sum(axis=1)) < REST * float(weight @ variance.sum(axis=1))
     centres = Centres(at, variance, weight, (gain * spread).sum(axis=1))
-    return Refined(centres, count, doubt, mult, moved, spread, gain, seen, resting)
+    return Refined(centres, count, doubt, mult, moved, spread, gain, seen, resting, before, axes, radii)
 
 
 def without_spares(now: Refined, k: int) -> Refined:

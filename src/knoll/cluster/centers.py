@@ -10,7 +10,8 @@ from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
 from knoll.estimator import FitContext, PrivateFit, open_curator
-from knoll.numeric.bars import Bars, Published, bars
+from knoll.numeric.bars import Bars, bars
+from knoll.numeric.made_up import Published
 from knoll.parameters import MOST_CLUSTERS, Rule, Whole, check_shape
 from knoll.privacy import Ask
 from knoll.rows import check_rows, label_rows, same_columns

@@ -256,7 +256,14 @@ class Found:
 
     def measured(self, domain: Box | Ball, scales: np.ndarray) -> CellMeans:
         """Return the centres with what the votes showed, for their error bars."""
-        return self.means()  # TODO
+        used = np.flatnonzero(self.votes > 0)
+        each = CellMeans(
+            self.population[used], np.zeros((len(used), domain.n_columns)), self.votes[used],
+            np.full(len(used), self.noise), np.ones(len(used), dtype=bool),
+        )  # fmt: skip
+        cells = each.with_measured(domain, scales).measured
+        assert cells is not None
+        return replace(self.means(), measured=cells.of_groups(np.arange(len(used)), self.labels[used]))
 
     def points(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the points with votes, and the votes; all points if those with votes are few."""

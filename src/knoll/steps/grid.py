@@ -20,7 +20,7 @@ from knoll.estimator import FitContext
 from knoll.numeric.mixture import Mixture
 from knoll.privacy import Ask
 from knoll.queries import Ball, Count, GridHistogram
-from knoll.steps.subclusters import Subclusters
+from knoll.steps.subclusters import Grid, Subclusters
 
 # `make bench-morse ARGS="--only shapes"` (docs/benchmarks.md, "Morse clustering") measures these together, not singly.
 MOST_COLUMNS = 2  # in three columns, cells of this size would hold too few records each
@@ -49,7 +49,8 @@ def release_grid_mixture(context: FitContext, k: int, rng: np.random.RandomState
     points = np.array(box.lower) + (points + 0.5) * step
     found = _fit(points, weights, noise, step, min(k, len(points)), rng, floor)
     # records in cells that do not stand out are divided among the components in proportion
-    return replace(found, counts=found.counts * max(1.0, total / found.counts.sum()))
+    counts = found.counts * max(1.0, total / found.counts.sum())
+    return replace(found, counts=counts, grid=Grid(points, weights, noise, step), total=total)
 
 
 def _standing_out(counts: np.ndarray, noise: float) -> tuple[np.ndarray, np.ndarray]:

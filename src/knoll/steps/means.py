@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 from sklearn.metrics import pairwise_distances
 
-from knoll.numeric.bars import Measured, gap_variance
+from knoll.numeric.made_up import Measured, gap_variance
 from knoll.privacy import Ask, Released
 from knoll.queries import Ball, Box, CellMoments, Nearest
 

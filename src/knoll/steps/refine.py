@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from knoll.numeric.bars import Measured, unclipped
+from knoll.numeric.made_up import Measured, unclipped
 from knoll.numeric.breathe import breathe, lloyd, with_more
 from knoll.numeric.ward import Joins, ward
 from knoll.privacy import Ask, Grant
@@ -29,7 +29,9 @@ MOST_SWAPPED = 2000  # centres up to which swaps are tried: the costs of all pai
 SPARE, SPARE_STEPS = 5, 3  # one spare centre for each 5 (settled); Lloyd steps, free, that place the spares
 FINE = 4  # with more leaves than this, for each cluster and column, there are no spares (settled)
 MAX_BOOST = 4.0  # longest step, over the plain one: a longer one could leave the cluster
-CLIPPED = 2.0  # a mean square of displacements, in squared radii of the clip, above which the clip shows no mean
+# FULL: a mean square of clipped displacements, in squared radii of the clip: above, records may lie anywhere beyond.
+# ALIKE: least standard deviation of that figure between cells.
+FULL, ALIKE = 0.9, 0.07
 REST = 1e-3  # centres rest if a step, with its noise, changes the loss by a smaller part: its budget goes to the last
 STEPS, MOST_STEPS = 0.3, 10  # steps for each unit of signal over noise (`affordable_steps`), and at most
 
@@ -170,11 +172,11 @@ class Refined:
         part, noise = (weight * self.seen.squares / n).sum(axis=1), weight * self.seen.squares_sd / n
         error = np.square(noise).sum(axis=1)
         common = float((part / error).sum() / (1 / error).sum())
-        differ = max(float(np.median(np.square(part - common) - error)), 0.1**2)
+        differ = max(float(np.median(np.square(part - common) - error)), ALIKE**2)
         gain = differ / (differ + error)
         part = np.clip(common + gain * (part - common) + np.sqrt(gain * error), 0.01, 1.0)
         whole = unclipped(part, effective(np.sqrt(weight * self.centres.variance)))
-        return np.maximum(whole / part, 1.0), whole > CLIPPED
+        return np.maximum(whole / part, 1.0), part > FULL
 
 
 def refine(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from knoll.numeric.made_up import Measured
 from knoll.numeric.mixture import Mixture
 from knoll.steps.moments import Belief
 
@@ -15,6 +16,16 @@ SEEN = 2.0  # a sub-cluster is seen if its count exceeds this many standard erro
 # Least part of the common shape in every sub-cluster's. More joins what noise keeps apart, less shows more shapes.
 # Settled with the six datasets of docs/benchmarks.md, "Morse clustering", in view.
 POOLED = 1 / 4
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Released counts of the cells of a grid that stand out: their middles, counts, noise and width."""
+
+    points: np.ndarray
+    counts: np.ndarray
+    noise: float
+    step: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -31,6 +42,10 @@ class Subclusters:
         Standard errors of the means.
     spread_stderr : array of shape (k,)
         Standard error of an entry of a covariance, in units where the sub-cluster has covariance one.
+    grid : Grid, optional
+        The grid to which the mixture was fitted.
+    total : float
+        Released number of records.
     """
 
     mixture: Mixture
@@ -38,13 +53,16 @@ class Subclusters:
     counts_stderr: np.ndarray
     means_stderr: np.ndarray
     spread_stderr: np.ndarray
+    grid: "Grid | None" = None
+    total: float = 0.0
 
     @classmethod
     def of_belief(cls, belief: Belief) -> "Subclusters":
         """Return the sub-clusters from released moments of cells."""
         width = np.sqrt(np.einsum("kii->ki", belief.mixture.covariances))
         errors = np.sqrt(belief.noise)
-        return cls(belief.mixture, belief.counts, errors[0], errors[1][:, None] * width, errors[2])
+        total = float(np.maximum(belief.counts, 0.0).sum())
+        return cls(belief.mixture, belief.counts, errors[0], errors[1][:, None] * width, errors[2], total=total)
 
     @classmethod
     def of_found(cls, found: Any) -> "Subclusters":
@@ -59,6 +77,7 @@ class Subclusters:
             np.minimum(weights, 1.0) * total,
             np.minimum(means, np.sqrt(variance)),
             np.minimum((spread / variance).mean(axis=1), 1.0),
+            total=total,
         )
 
     def steadied(self, floor: np.ndarray) -> "Subclusters":
@@ -80,7 +99,24 @@ class Subclusters:
         mixed = covariances + drawn[:, None, None] * (common - covariances)
         mixture = Mixture.nearest(share, self.mixture.means[seen], mixed, floor)
         left = (1 - drawn) * self.spread_stderr[seen]
-        return Subclusters(mixture, counts, self.counts_stderr[seen], self.means_stderr[seen], left)
+        errors = self.counts_stderr[seen], self.means_stderr[seen], left
+        return Subclusters(mixture, counts, *errors, self.grid, self.total)
+
+    def measured(self, groups: np.ndarray, origin: np.ndarray) -> Measured:
+        """Return what was released, for the error bars of clusters: `groups` assigns rows, or components, to them."""
+        d = self.mixture.n_columns
+        if self.grid is not None:
+            grid, m = self.grid, len(self.grid.points)
+            cells = Measured(
+                grid.points - origin, np.zeros((m, d)), np.tile(np.square(grid.step) / 12, (m, 1)), grid.counts,
+                np.full(m, grid.noise), groups, origin, np.eye(d),
+            )  # fmt: skip
+            return cells.with_missing(self.total - float(grid.counts.sum()))
+        cells = Measured(
+            self.mixture.means - origin, self.means_stderr, np.einsum("kii->ki", self.mixture.covariances), self.counts,
+            self.counts_stderr, groups, origin, np.eye(d), roots=np.linalg.cholesky(self.mixture.covariances),
+        )  # fmt: skip
+        return cells.with_missing(self.total - float(self.counts.sum()))
 
     def redrawn(self, floor: np.ndarray, rng: np.random.RandomState) -> Mixture:
         """Return the mixture with noise of the released size added once more."""

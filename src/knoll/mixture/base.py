@@ -1,7 +1,7 @@
 """What every mixture shares: what it publishes, and what a fitted model can do."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,11 +9,13 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from knoll.estimator import FitContext
+from knoll.numeric.bars import Bars
 from knoll.numeric.mixture import Mixture
 from knoll.parameters import SHAPE, Rule, Whole, check_count, check_rules, check_shape
 from knoll.privacy import Ask
 from knoll.rows import check_rows, label_rows
-from knoll.steps.moments import Belief, Form, standard_errors
+from knoll.steps.component_bars import PublishedParts, component_bars
+from knoll.steps.moments import Belief, Form, hard_shares, standard_errors
 
 MOST_COMPONENTS = 10_000  # a limit that refuses typing errors: no release could show so many
 
@@ -60,12 +62,19 @@ class Components:
     total: float
     confidence: float = 1.0
     more: Mapping[str, Any] = field(default_factory=dict)
+    belief: Belief | None = None
+    seen: np.ndarray | None = None
 
     @classmethod
     def of_belief(cls, belief: Belief, confidence: float = 1.0, more: Mapping[str, Any] | None = None) -> "Components":
         """Return what steps of expectation-maximisation found."""
         total = float(belief.counts.sum())
-        return cls(belief.mixture, standard_errors(belief), belief.shrinkage, total, confidence, more or {})
+        return cls(belief.mixture, standard_errors(belief), belief.shrinkage, total, confidence, more or {}, belief)
+
+    def with_bars(self, bars: Bars) -> "Components":
+        """Return the components with other error bars of weights and means. What is not seen has none."""
+        spreads = np.where(bars.seen[:, None, None], self.errors[2], np.inf)
+        return replace(self, errors=(bars.sizes / max(self.total, 1.0), bars.centres, spreads), seen=bars.seen)
 
     def attributes(self) -> dict[str, Any]:
         """Return the fitted attributes, all of them post-processing of what was released."""
@@ -80,6 +89,7 @@ class Components:
             "n_records_": max(self.total, 0.0),
             "n_components_": self.mixture.n_components,
             "n_components_confidence_": self.confidence,
+            "components_seen_": np.isfinite(self.errors[1]).all(axis=1) if self.seen is None else self.seen,
             **self.more,
         }
 
@@ -92,6 +102,7 @@ class PrivateMixture(DensityMixin, BaseEstimator):
     covariances_: np.ndarray
     _rules: ClassVar[dict[str, Rule]] = {"n_components": Whole(MOST_COMPONENTS), **SHAPE}
     _ATTRIBUTES = MIXTURE
+    _soft: ClassVar = True
     _published: ClassVar = {
         "weights_": "k", "means_": "kd", "covariances_": "kdd", "weights_stderr_": "k", "means_stderr_": "kd",
         "covariances_stderr_": "kdd", "shrinkage_": "k", "n_records_": "", "n_components_confidence_": "",
@@ -114,7 +125,19 @@ class PrivateMixture(DensityMixin, BaseEstimator):
     def _fit(self, context: FitContext, rng: np.random.RandomState) -> dict[str, Any]:
         floor = check_shape(self.covariance_type, self.covariance_floor)
         form = Form.of(self.covariance_type, floor, context.domain, context.scales)
-        return self._search(context, self._n_components(), rng, form).attributes()
+        found = self._search(context, self._n_components(), rng, form)
+        bars = self._bars(found, context)
+        return (found if bars is None else found.with_bars(bars)).attributes()
+
+    def _bars(self, found: Components, context: FitContext) -> Bars | None:
+        """Return error bars from what the steps showed: against records weighted by the published responsibilities."""
+        if found.belief is None:
+            return None
+        mixture, k = found.mixture, found.mixture.n_components
+        shares = mixture.predict_proba if self._soft else hard_shares(mixture)
+        sizes = mixture.weights * max(found.total, 1.0)
+        published = PublishedParts(mixture.means, sizes, shares, np.arange(k), pure=context.grant.norm == 1)
+        return component_bars(found.belief.steps, mixture, context.domain, published)
 
     def _search(self, context: FitContext, k: Any, rng: np.random.RandomState, form: Form) -> Components:
         """Find a mixture through the door."""

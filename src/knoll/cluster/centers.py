@@ -34,16 +34,31 @@ CENTERS = """cluster_centers_ : array of shape (n_clusters, n_features)
 
 @dataclass(frozen=True)
 class Clusters:
-    """What a clusterer found: the means of its cells, and more fitted attributes by name."""
+    """What a clusterer found.
+
+    Attributes
+    ----------
+    means : CellMeans
+        The means of its cells, and what the last release showed of them.
+    more : mapping
+        Further fitted attributes by name.
+    assign : callable, optional
+        Rule by which rows get their clusters, if not by the nearest centre.
+    bars : Bars, optional
+        Error bars, if the method computes them itself.
+    """
 
     means: CellMeans
     more: Mapping[str, Any] = field(default_factory=dict)
     assign: Callable[[np.ndarray], np.ndarray] | None = None
+    bars: Bars | None = None
 
 
 def error_bars(found: Clusters, context: FitContext) -> Bars:
     """Return the error bars of clusters, from what the last release showed and the rule that assigns records."""
     means = found.means
+    if found.bars is not None:
+        return found.bars
     if means.measured is None:
         return Bars(means.stderr, means.counts_stderr, means.seen)
     at = means.centres / context.scales

@@ -25,7 +25,6 @@ from knoll.morse.flow import basins
 from knoll.numeric.mixture import Mixture
 from knoll.parameters import MOST_CLUSTERS, OneOf, Whole
 from knoll.privacy import Ask, PrivacyError
-from knoll.queries import Ball, Box
 from knoll.rows import check_rows
 from knoll.steps.cells import density_asks, density_from_cells
 from knoll.steps.grid import MOST_COLUMNS, grid_asks, release_grid_mixture
@@ -169,12 +168,12 @@ class MorseClustering(PrivateCenters):
             copies = [clusters_of(*each, k, errors, FEWER_DRAWS) for each in zip(again, redrawn, strict=True)]
             sure = agreement(found.tree, clusters, [found.of_leaves(copy) for copy in copies])
             more = {"merge_confidence_": sure, "n_clusters_confidence_": 1.0}
-            return described(cells, found, clusters, more, context.domain)
+            return described(cells, found, clusters, more, context)
         apart = choose_cut(found.tree, redrawn) if k is None else found.tree.strongest(k - 1, self.cut)
         agree = [len(choose_cut(copy, [])) == len(apart) for copy in redrawn] if k is None else [True]
         sure = confidence(found.tree, redrawn, apart, "persistence" if k is None else self.cut)
         more = {"merge_confidence_": sure, "n_clusters_confidence_": float(np.mean(agree))}
-        return described(cells, found, found.tree.without(apart), more, context.domain)
+        return described(cells, found, found.tree.without(apart), more, context)
 
     def _subclusters(
         self, context: FitContext, default: int, rng: np.random.RandomState, floor: np.ndarray
@@ -249,7 +248,7 @@ def default_subclusters(n_clusters: int | None, n_columns: int) -> int:
 
 
 def described(
-    cells: Subclusters, found: Landscape, clusters: np.ndarray, more: dict[str, Any], domain: Box | Ball
+    cells: Subclusters, found: Landscape, clusters: np.ndarray, more: dict[str, Any], context: FitContext
 ) -> Clusters:
     """Return the fitted attributes of the landscape, and the clusters' means and sizes."""
     mixture, tree = cells.mixture, found.tree
@@ -263,12 +262,12 @@ def described(
         counts,
         np.sqrt(member @ cells.counts_stderr**2),
         np.ones(len(counts), dtype=bool),
-        cells.measured(labels if cells.grid is None else labels[mixture.predict(cells.grid.points)], domain.centre),
     )
+    bars = cells.bars(labels, context.domain, means.centres, counts, pure=context.grant.norm == 1)
     landscape = {
         "weights_": mixture.weights, "means_": mixture.means, "covariances_": mixture.covariances,
         "component_clusters_": labels, "peak_clusters_": clusters[found.leaf], "peaks_": found.peaks,
         "saddles_": found.saddles, "saddle_heights_": found.saddle_heights, "saddle_ends_": found.saddle_ends,
         "dendrogram_": tree.linkage, "merge_heights_": tree.height, "merge_persistence_": tree.persistence,
     }  # fmt: skip
-    return Clusters(means, {**landscape, **more}, lambda rows: labels[mixture.predict(rows)])
+    return Clusters(means, {**landscape, **more}, bars=bars)

@@ -25,7 +25,7 @@ from knoll.privacy import Ask, Budget, PrivacyError
 from knoll.queries import CellMoments, Nearest
 from knoll.steps import choose
 from knoll.steps.cells import moments_asks, moments_of_cells
-from knoll.steps.histogram import ROOT_SHARE, fit_histogram, histogram_asks, noise_errors, release_histogram
+from knoll.steps.histogram import ROOT_SHARE, fit_histogram, histogram_asks, histogram_bars, noise_errors, release_histogram
 from knoll.steps.means import cell_means, means_ask
 from knoll.steps.moments import Belief, Form, moments_ask, walk
 from knoll.steps.start import start_asks, start_from_tree
@@ -154,4 +154,5 @@ class GaussianMixture(PrivateMixture, PrivateFit):
         )
         shaped = errors[0], errors[1][:, None], errors[2][:, None, None]
         more = {"histogram_": histogram.counts, "histogram_edges_": histogram.edges}
-        return Components(mixture, shaped, np.zeros(len(fits.means)), histogram.sight.total, sure, more)
+        found = Components(mixture, shaped, np.zeros(len(fits.means)), histogram.sight.total, sure, more)
+        return found.with_bars(histogram_bars(histogram, mixture, context.domain, pure=context.grant.norm == 1))

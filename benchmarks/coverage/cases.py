@@ -110,7 +110,6 @@ class Case:
         return knoll.Box(tuple(middle - half), tuple(middle + half))
 
 
-
 def draw_cases(kinds: dict[str, Kind], number: int, seed: int, largest: int, columns: int = 99) -> list[Case]:
     """Draw cases: every factor by itself, so that each level of each is met often."""
     rng = np.random.default_rng(seed)

@@ -120,7 +120,9 @@ def main() -> None:
                     part = [row for row in rows if row[factor] == level]
                     table.append(summary(part, {"estimator": name, "level": f"{factor} {level}"}))
     name = options.name or ("coverage-held-out" if options.held_out else "coverage")
-    flags = "".join(f" --{flag}" for flag in ("quick", "held-out", "levels") if getattr(options, flag.replace("-", "_")))
+    flags = "".join(
+        f" --{flag}" for flag in ("quick", "held-out", "levels") if getattr(options, flag.replace("-", "_"))
+    )
     write(name, f"python -m benchmarks.coverage.run --fits {options.fits}{flags}", table)
 
 

@@ -1,7 +1,6 @@
 """What every clusterer with centres shares: what it publishes, and what a fitted model can do."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,80 +8,42 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
-from knoll.estimator import FitContext, PrivateFit, open_curator
-from knoll.numeric.bars import Bars, bars
-from knoll.numeric.made_up import Published
+from knoll.cluster.found import Clusters, error_bars, without_unseen
+from knoll.estimator import DropsUnseen, FitContext, PrivateFit, open_curator
 from knoll.parameters import MOST_CLUSTERS, Rule, Whole, check_shape
 from knoll.privacy import Ask
 from knoll.rows import check_rows, label_rows, same_columns
 from knoll.steps.cells import moments_asks, moments_of_cells
-from knoll.steps.means import CellMeans
 from knoll.steps.moments import Form
 
 CENTERS = """cluster_centers_ : array of shape (n_clusters, n_features)
         Released centres.
-    centers_stderr_ : array of shape (n_clusters, n_features)
-        Standard error from privacy noise, by the last release. Infinite where the noise hides the centre.
     cluster_sizes_ : array of shape (n_clusters,)
         Released sizes. Negative ones are set to zero.
-    cluster_sizes_stderr_ : array of shape (n_clusters,)
-        Standard error of their privacy noise.
+    centers_stderr_, cluster_sizes_stderr_ : arrays of shape (n_clusters, n_features) and (n_clusters,)
+        One standard error of what privacy changes: the released value against the same figure computed, without
+        noise, on the records that `predict` assigns to the cluster (their mean, clipped to the bounds; their number).
+        Infinite where nothing can be said.
+    clusters_seen_ : boolean array of shape (n_clusters,)
+        Which clusters can be told from noise.
     n_clusters_ : int
         The number of clusters.
     """
 
 
-@dataclass(frozen=True)
-class Clusters:
-    """What a clusterer found.
-
-    Attributes
-    ----------
-    means : CellMeans
-        The means of its cells, and what the last release showed of them.
-    more : mapping
-        Further fitted attributes by name.
-    assign : callable, optional
-        Rule by which rows get their clusters, if not by the nearest centre.
-    bars : Bars, optional
-        Error bars, if the method computes them itself.
-    """
-
-    means: CellMeans
-    more: Mapping[str, Any] = field(default_factory=dict)
-    assign: Callable[[np.ndarray], np.ndarray] | None = None
-    bars: Bars | None = None
-
-
-def error_bars(found: Clusters, context: FitContext) -> Bars:
-    """Return the error bars of clusters, from what the last release showed and the rule that assigns records."""
-    means = found.means
-    if found.bars is not None:
-        return found.bars
-    if means.measured is None:
-        return Bars(means.stderr, means.counts_stderr, means.seen)
-    at = means.centres / context.scales
-
-    def nearest(rows: np.ndarray) -> np.ndarray:
-        return pairwise_distances_argmin(rows / context.scales, at)
-
-    published = Published(
-        means.centres, np.maximum(means.counts, 0.0), found.assign or nearest, context.domain.clip, context.domain.half,
-        pure=context.grant.norm == 1,
-    )  # fmt: skip
-    return bars(means.measured, published)
-
-
-class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class PrivateCenters(
+    DropsUnseen, PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+):
     """Base of clusterers that release centres. A method implements `_search` and nothing else."""
 
     cluster_centers_: np.ndarray
+    clusters_seen_: np.ndarray
     scales_: np.ndarray
     _rules: ClassVar[dict[str, Rule]] = {"n_clusters": Whole(MOST_CLUSTERS)}
     _ATTRIBUTES = CENTERS
     _published: ClassVar = {
         "cluster_centers_": "kd", "centers_stderr_": "kd", "cluster_sizes_": "k", "cluster_sizes_stderr_": "k",
-        "scales_": "d",
+        "clusters_seen_": "k", "scales_": "d",
     }  # fmt: skip
 
     def _n_clusters(self) -> int | None:
@@ -98,15 +59,17 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _fit(self, context: FitContext, rng: np.random.RandomState) -> dict[str, Any]:
         found = self._search(context, self._n_clusters(), rng)
+        bars = error_bars(found, context)
+        if self.drop_unseen:
+            found, bars = without_unseen(found, bars, context)
         means = found.means
-        found_bars = error_bars(found, context)
         return {
             "n_clusters_": len(means.centres),
             "cluster_centers_": means.centres,
-            "centers_stderr_": found_bars.centres,
+            "centers_stderr_": bars.centres,
             "cluster_sizes_": np.maximum(means.counts, 0.0),
-            "cluster_sizes_stderr_": found_bars.sizes,
-            "clusters_seen_": found_bars.seen,
+            "cluster_sizes_stderr_": bars.sizes,
+            "clusters_seen_": bars.seen,
             "scales_": context.scales,
             **found.more,
         }
@@ -121,6 +84,7 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
             raise ValueError("a centre is not finite")
         if not (self.scales_ > 0).all():
             raise ValueError("a scale is not positive")
+        self.clusters_seen_ = self.clusters_seen_.astype(bool)
         self.n_clusters_ = len(self.cluster_centers_)
 
     def predict(self, X: Any) -> np.ndarray:

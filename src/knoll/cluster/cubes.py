@@ -14,7 +14,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from knoll.cluster.centers import Clusters, PrivateCenters
+from knoll.cluster.centers import PrivateCenters
+from knoll.cluster.found import Clusters
 from knoll.estimator import FitContext, declared
 from knoll.numeric.weighted import weighted_kmeans
 from knoll.parameters import PRESET, Whole
@@ -114,5 +115,7 @@ class Cubes(PrivateCenters):
             return Clusters(means.with_measured(domain, scales))
         within = np.array([np.ptp(cubes[node], axis=0) for node in leaves.nodes]) * low.steps / unit
         spread = with_variances(centres, middles / unit, np.maximum(leaves.counts, 1e-9), labels).variance
-        inside = np.array([np.square(within[labels == i]).mean(axis=0) if (labels == i).any() else 0 * unit for i in range(k)])
+        inside = np.array(
+            [np.square(within[labels == i]).mean(axis=0) if (labels == i).any() else 0 * unit for i in range(k)]
+        )
         return Clusters(means.with_measured(domain, scales, at=centres * unit, variance=spread + inside / 12))

@@ -15,7 +15,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from knoll.cluster.centers import Clusters, PrivateCenters
+from knoll.cluster.centers import PrivateCenters
+from knoll.cluster.found import Clusters
 from knoll.estimator import FitContext, declared
 from knoll.numeric.packing import packed_starts
 from knoll.parameters import MOST_STEPS, PRESET, Whole

@@ -15,7 +15,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from knoll.cluster.centers import Clusters, PrivateCenters
+from knoll.cluster.centers import PrivateCenters
+from knoll.cluster.found import Clusters
 from knoll.estimator import FitContext, declared
 from knoll.numeric.made_up import Measured
 from knoll.numeric.weighted import weighted_kmeans

@@ -15,7 +15,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from knoll.cluster.centers import Clusters, PrivateCenters
+from knoll.cluster.centers import PrivateCenters
+from knoll.cluster.found import Clusters
 from knoll.cluster.kmeans import KMeans
 from knoll.estimator import FitContext, PrivateFit, declared
 from knoll.mixture.base import PrivateMixture
@@ -270,4 +271,5 @@ def described(
         "saddles_": found.saddles, "saddle_heights_": found.saddle_heights, "saddle_ends_": found.saddle_ends,
         "dendrogram_": tree.linkage, "merge_heights_": tree.height, "merge_persistence_": tree.persistence,
     }  # fmt: skip
-    return Clusters(means, {**landscape, **more}, bars=bars)
+    refers = ("component_clusters_", "peak_clusters_")
+    return Clusters(means, {**landscape, **more}, bars=bars, refers=refers)

@@ -27,7 +27,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from knoll.cluster.centers import Clusters, PrivateCenters
+from knoll.cluster.centers import PrivateCenters
+from knoll.cluster.found import Clusters
 from knoll.estimator import FitContext, declared
 from knoll.numeric.weighted import drawn_to, keep_top_mass, levy_flights, uniform_points, weighted_kmeans
 from knoll.parameters import PRESET, Whole

@@ -25,7 +25,14 @@ from knoll.privacy import Ask, Budget, PrivacyError
 from knoll.queries import CellMoments, Nearest
 from knoll.steps import choose
 from knoll.steps.cells import moments_asks, moments_of_cells
-from knoll.steps.histogram import ROOT_SHARE, fit_histogram, histogram_asks, histogram_bars, noise_errors, release_histogram
+from knoll.steps.histogram import (
+    ROOT_SHARE,
+    fit_histogram,
+    histogram_asks,
+    histogram_bars,
+    noise_errors,
+    release_histogram,
+)
 from knoll.steps.means import cell_means, means_ask
 from knoll.steps.moments import Belief, Form, moments_ask, walk
 from knoll.steps.start import start_asks, start_from_tree

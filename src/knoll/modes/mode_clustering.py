@@ -17,7 +17,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.metrics import pairwise_distances_argmin
 
-from knoll.cluster.centers import CENTERS, Clusters, PrivateCenters
+from knoll.cluster.centers import CENTERS, PrivateCenters
+from knoll.cluster.found import Clusters
 from knoll.cluster.kmeans import SHARES, KMeans, KMeansShares
 from knoll.estimator import FitContext, declared
 from knoll.modes.mode_seeking import kept_peaks
@@ -28,6 +29,7 @@ from knoll.privacy import Ask
 from knoll.queries import Count
 from knoll.series.landscape import Landscape, choose_rung
 from knoll.series.place import settle
+from knoll.series.series import Series
 from knoll.steps.kernel_sum import (
     LADDER,
     MOST_ON_GRID,
@@ -140,12 +142,7 @@ class ModeClustering(PrivateCenters):
         kernel = np.prod(view.series.bandwidth) * (4 * np.pi) ** (modes.shape[1] / 2)
         spread = view.series.noise * np.sqrt(np.bincount(groups, minlength=len(modes)) * cells / kernel + 1)
         error = np.where(np.isfinite(error), error, np.inf)
-        each = mass / max(mass.sum(), 1e-300) * max(view.series.count, 0.0)
-        mesh = Measured(
-            points - context.domain.centre, np.zeros(points.shape), np.full(points.shape, cells ** (2 / points.shape[1]) / 12),
-            each, np.full(len(points), view.series.noise * (cells / kernel) ** 0.5), groups, context.domain.centre,
-            np.eye(points.shape[1]), smear=view.series.bandwidth,
-        )  # fmt: skip
+        mesh = mesh_cells(points, groups, mass, cells, view.series)
         means = CellMeans(modes, error, count, spread, np.ones(len(modes), bool), mesh)
         return _clusters(means, points, groups, context.scales)
 
@@ -180,7 +177,8 @@ def _clusters(means: CellMeans, points: np.ndarray, groups: np.ndarray, scales: 
     def assign(rows: np.ndarray) -> np.ndarray:
         return groups[pairwise_distances_argmin(rows / scales, points / scales)]
 
-    return Clusters(means, {"local_modes_": points, "local_groups_": groups.astype(np.float64)}, assign)
+    more = {"local_modes_": points, "local_groups_": groups.astype(np.float64)}
+    return Clusters(means, more, assign, refers=("local_groups_",))
 
 
 def basin_points(view: Landscape, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
@@ -201,6 +199,18 @@ def basin_points(view: Landscape, kept: np.ndarray) -> tuple[np.ndarray, np.ndar
     mass = np.maximum(view.series.value(points) - view.series.noise, 0.0)
     cells = float(np.prod([(a[-1] - a[0]) / max(len(i) - 1, 1) for a, i in zip(view.axes, chosen, strict=True)]))
     return points, groups, mass, cells
+
+
+def mesh_cells(points: np.ndarray, groups: np.ndarray, mass: np.ndarray, cells: float, series: Series) -> Measured:
+    """Return a mesh of the released kernel sum as cells, for the error bars: it saw records smeared by its kernel."""
+    d = points.shape[1]
+    kernel = np.prod(series.bandwidth) * (4 * np.pi) ** (d / 2)
+    count = mass / max(mass.sum(), 1e-300) * max(series.count, 0.0)
+    return Measured(
+        points, np.zeros(points.shape), np.full(points.shape, cells ** (2 / d) / 12), count,
+        np.full(len(points), series.noise * (cells / kernel) ** 0.5), groups, np.zeros(d), np.eye(d),
+        smear=series.bandwidth,
+    )  # fmt: skip
 
 
 def joined(means: CellMeans, groups: np.ndarray, k: int) -> CellMeans:

@@ -26,7 +26,7 @@ UNSURE = 0.5  # standard error of a simulated change, over the change: the mixtu
 
 @dataclass(frozen=True)
 class MeasuredStep:
-    """One release of component moments: about which mixture, by which responsibilities, clipped where, and what it gave.
+    """One release of component moments: about which mixture, by which responsibilities, clipped where; what it gave.
 
     `counts` and `counts_noise` are (k,); `sums` of displacements, whitened by `roots`, are (k, d), their noise (k,).
     """
@@ -76,65 +76,69 @@ class PublishedParts:
     pure: bool = False
 
 
-def component_bars(
-    steps: Sequence[MeasuredStep], last: Mixture, domain: Box | Ball, published: PublishedParts
-) -> Bars:
+def component_bars(steps: Sequence[MeasuredStep], last: Mixture, domain: Box | Ball, published: PublishedParts) -> Bars:
     """Return error bars of centres and sizes, and which of them are told from noise."""
-    k, d = published.centres.shape
+    k = len(published.centres)
     member = np.eye(k)[:, published.groups] * (published.groups >= 0)
     precision = sum(1 / np.square(step.counts_noise) for step in steps)
     count = sum(step.counts / np.square(step.counts_noise) for step in steps) / precision
     error = np.sqrt(1 / precision)
-    excess, doubt = counted(count, error, pure=published.pure)
+    excess, _ = counted(count, error, pure=published.pure)
     likely = np.maximum(count - excess, error)
-    total = np.maximum(member @ likely, 1e-9)
-    worlds = drawn(last, domain, float(np.maximum(count, 0.0).sum()))
-    offs, size_offs, noises, size_noises = [], [], [], []
-    for rows in worlds:
+    total = float(np.maximum(count, 0.0).sum())
+    places, sizes = [], []
+    for rows in drawn(last, domain, total):
         share = published.shares(rows)
-        mass = share.sum(axis=0)
-        target = share.T @ rows / np.maximum(mass, 1e-9)[:, None]
-        scale = max(float(np.maximum(count, 0.0).sum()), 1.0) / len(rows)
-        off, noise = averaged_error(steps, rows, target, likely, member, total, published)
-        offs.append(off)
-        noises.append(noise)
-        changes = [mass - member @ step.shares(rows).sum(axis=0) for step in steps]
-        weights = np.array([1 / (np.square(step.counts_noise).mean() + np.square(UNSURE * scale * change))
-                            for step, change in zip(steps, changes, strict=True)])  # fmt: skip
-        weights /= weights.sum(axis=0)
-        found = sum(w * (member @ step.counts + scale * change)
-                    for w, step, change in zip(weights, steps, changes, strict=True))  # fmt: skip
-        size_offs.append(published.sizes - found)
-        size_noises.append(sum(w**2 * (member @ np.square(step.counts_noise)) for w, step in zip(weights, steps, strict=True)))
-    stderr = np.sqrt(np.square(offs).mean(axis=0) + np.mean(noises, axis=0))
-    shift = member @ excess
-    size_error = np.sqrt(np.square(np.array(size_offs) + shift).mean(axis=0) + np.mean(size_noises, axis=0))
+        before = [step.shares(rows) for step in steps]
+        places.append(places_off(steps, rows, share, before, likely, member, published))
+        sizes.append(sizes_off(steps, share, before, total / len(rows), member, published))
+    (off, noise), (size_off, size_noise) = (np.array(each).swapaxes(0, 1) for each in (places, sizes))
+    stderr = np.sqrt((np.square(off) + noise).mean(axis=0))
+    size_error = np.sqrt((np.square(size_off + member @ excess) + size_noise).mean(axis=0))
     seen = member @ count > clear_level(k, pure=published.pure) * np.sqrt(member @ np.square(error))
     known = seen[:, None] & (stderr < GUESS * domain.half)
     return Bars(np.where(known, stderr, np.inf), size_error, known.any(axis=1))
 
 
-def averaged_error(
-    steps: Sequence[MeasuredStep], rows: np.ndarray, target: np.ndarray, likely: np.ndarray, member: np.ndarray,
-    total: np.ndarray, published: PublishedParts,
+def places_off(
+    steps: Sequence[MeasuredStep], rows: np.ndarray, share: np.ndarray, before: Sequence[np.ndarray],
+    likely: np.ndarray, member: np.ndarray, published: PublishedParts,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Return published minus measured centres and the variance of the noise, by one set of made-up records."""
-    found, noises, weights = [], [], []
-    part = member * likely / total[:, None]
-    for step in steps:
+    target = share.T @ rows / np.maximum(share.sum(axis=0), 1e-9)[:, None]
+    total = np.maximum(member @ likely, 1e-9)[:, None]
+    part, several = member * likely / total, (member.sum(axis=1) > 1)[:, None]
+    found, noises, changes = [], [], []
+    for step, old in zip(steps, before, strict=True):
         places, noise = step.places(likely)
-        measured = part @ places
-        share = step.shares(rows)
-        before = member @ share.sum(axis=0)
-        mean = member @ (share.sum(axis=0)[:, None] * step.expected(rows, share)) / np.maximum(before, 1e-9)[:, None]
-        change = target - mean
-        away = np.square(places[None] - measured[:, None]) * np.square(step.counts_noise / total[:, None])[:, :, None]
-        square = np.square(part) @ np.square(noise) + (away * member[:, :, None]).sum(axis=1) * (member.sum(axis=1) > 1)[:, None]
-        found.append(measured + change)
-        noises.append(square)
-        weights.append(1 / (square + np.square(UNSURE * change) + 1e-300))
-    weight = np.array(weights) / np.sum(weights, axis=0)
-    return published.centres - (weight * np.array(found)).sum(axis=0), (weight**2 * np.array(noises)).sum(axis=0)
+        measured, mass = part @ places, old.sum(axis=0)
+        expected = (member * mass) @ step.expected(rows, old) / np.maximum(member @ mass, 1e-9)[:, None]
+        # if a cluster has several components, the noise of their counts moves its centre too
+        away = np.square(places - measured[:, None]) * np.square(member * step.counts_noise / total)[:, :, None]
+        noises.append(np.square(part) @ np.square(noise) + several * away.sum(axis=1))
+        changes.append(target - expected)
+        found.append(measured + target - expected)
+    return off_average(published.centres, found, noises, changes)
+
+
+def sizes_off(
+    steps: Sequence[MeasuredStep], share: np.ndarray, before: Sequence[np.ndarray], worth: float, member: np.ndarray,
+    published: PublishedParts,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """Return published minus measured sizes and the variance of the noise; a made-up record stands for `worth`."""
+    changes = [worth * (share.sum(axis=0) - member @ old.sum(axis=0)) for old in before]
+    found = [member @ step.counts + change for step, change in zip(steps, changes, strict=True)]
+    noises = [member @ np.square(step.counts_noise) for step in steps]
+    return off_average(published.sizes, found, noises, changes)
+
+
+def off_average(
+    published: np.ndarray, found: list[np.ndarray], noises: list[np.ndarray], changes: list[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return published values minus the average of those found, by precision, and the variance of its noise."""
+    weight = 1 / (np.array(noises) + np.square(UNSURE * np.array(changes)) + 1e-300)
+    weight /= weight.sum(axis=0)
+    return published - (weight * np.array(found)).sum(axis=0), (weight**2 * np.array(noises)).sum(axis=0)
 
 
 def drawn(mixture: Mixture, domain: Box | Ball, total: float) -> list[np.ndarray]:

@@ -207,7 +207,14 @@ def learn(belief: Belief, seen: Seen, form: Form) -> Belief:
         covariances = np.broadcast_to(np.tensordot(share, covariances, axes=1), covariances.shape)
         noise[2] = np.full(len(counts), float(share**2 @ noise[2]))
     steps = belief.steps if seen.step is None else (*belief.steps, seen.step)
-    known = {"steps": steps, "counts": counts, "means": means, "covariances": covariances, "noise": noise, "unknown": unknown}
+    known = {
+        "steps": steps,
+        "counts": counts,
+        "means": means,
+        "covariances": covariances,
+        "noise": noise,
+        "unknown": unknown,
+    }
     return shaped(replace(belief, **known, measured=belief.measured | visible), form)
 
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from knoll.numeric.made_up import Measured, unclipped
 from knoll.numeric.breathe import breathe, lloyd, with_more
+from knoll.numeric.made_up import Measured
 from knoll.numeric.ward import Joins, ward
 from knoll.privacy import Ask, Grant
 from knoll.queries import Frame, Nearest
 from knoll.steps.means import CellMeans
-from knoll.steps.shapes import ShapeRequest, Shapes, effective, ellipsoid
+from knoll.steps.shapes import ShapeRequest, Shapes, effective, ellipsoid, measured_shapes
 from knoll.steps.tree import HALF_MEAN, HALF_VARIANCE, Leaves
 
 # Small weights of count and squares mean more noise there and less in the displacements, which move the centres.
@@ -29,9 +29,6 @@ MOST_SWAPPED = 2000  # centres up to which swaps are tried: the costs of all pai
 SPARE, SPARE_STEPS = 5, 3  # one spare centre for each 5 (settled); Lloyd steps, free, that place the spares
 FINE = 4  # with more leaves than this, for each cluster and column, there are no spares (settled)
 MAX_BOOST = 4.0  # longest step, over the plain one: a longer one could leave the cluster
-# FULL: a mean square of clipped displacements, in squared radii of the clip: above, records may lie anywhere beyond.
-# ALIKE: least standard deviation of that figure between cells.
-FULL, ALIKE = 0.9, 0.07
 REST = 1e-3  # centres rest if a step, with its noise, changes the loss by a smaller part: its budget goes to the last
 STEPS, MOST_STEPS = 0.3, 10  # steps for each unit of signal over noise (`affordable_steps`), and at most
 
@@ -147,36 +144,9 @@ class Refined:
         assert self.seen is not None
         assert self.before is not None
         assert self.moved is not None
-        assert self.spread is not None
-        k, d = self.before.shape
-        n = np.maximum(self.seen.count, self.seen.count_sd)[:, None]
-        noise = np.hypot(np.sqrt(self.spread), self.moved * self.seen.count_sd / n)
-        times, hidden = self.beyond_clip(n)
-        noise = np.where(hidden[:, None], np.inf, noise)
-        mean = self.before + np.sqrt(times)[:, None] * self.moved
-        return Measured(
-            mean, noise, times[:, None] * self.centres.variance, self.seen.count, np.full(k, self.seen.count_sd),
-            np.arange(k), np.zeros(d), np.eye(d), self.before, self.radii, self.axes,
-        )  # fmt: skip
-
-    def beyond_clip(self, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return how much larger variances are likely to be than what the clip let through, and where it hides too much.
-
-        The released squares tell which part of a clip's radius the records fill. Noisy parts are averaged with those of
-        all cells by precision; one standard error is added, since too narrow a guess is worse than too wide a one.
-        """
-        assert self.seen is not None
         assert self.axes is not None
         assert self.radii is not None
-        weight = np.square(self.axes / self.radii[:, None])
-        part, noise = (weight * self.seen.squares / n).sum(axis=1), weight * self.seen.squares_sd / n
-        error = np.square(noise).sum(axis=1)
-        common = float((part / error).sum() / (1 / error).sum())
-        differ = max(float(np.median(np.square(part - common) - error)), ALIKE**2)
-        gain = differ / (differ + error)
-        part = np.clip(common + gain * (part - common) + np.sqrt(gain * error), 0.01, 1.0)
-        whole = unclipped(part, effective(np.sqrt(weight * self.centres.variance)))
-        return np.maximum(whole / part, 1.0), part > FULL
+        return measured_shapes(self.seen, self.before, self.moved, self.centres.variance, self.axes, self.radii)
 
 
 def refine(

@@ -77,7 +77,9 @@ class Subclusters:
         width = np.sqrt(np.einsum("kii->ki", belief.mixture.covariances))
         errors = np.sqrt(belief.noise)
         total = float(np.maximum(belief.counts, 0.0).sum())
-        return cls(belief.mixture, belief.counts, errors[0], errors[1][:, None] * width, errors[2], total=total, belief=belief)
+        return cls(
+            belief.mixture, belief.counts, errors[0], errors[1][:, None] * width, errors[2], total=total, belief=belief
+        )
 
     @classmethod
     def of_found(cls, found: Any) -> "Subclusters":
@@ -118,8 +120,10 @@ class Subclusters:
         errors = self.counts_stderr[seen], self.means_stderr[seen], left
         return Subclusters(mixture, counts, *errors, self.grid, self.total, self.belief, np.flatnonzero(seen))
 
-    def bars(self, labels: np.ndarray, domain: Box | Ball, centres: np.ndarray, sizes: np.ndarray, *, pure: bool) -> Bars:
-        """Return the error bars of clusters that sub-clusters were joined to. `labels` are the sub-clusters' clusters."""
+    def bars(
+        self, labels: np.ndarray, domain: Box | Ball, centres: np.ndarray, sizes: np.ndarray, *, pure: bool
+    ) -> Bars:
+        """Return the error bars of clusters that sub-clusters were joined to. `labels` are those of sub-clusters."""
 
         def assign(rows: np.ndarray) -> np.ndarray:
             return labels[self.mixture.predict(rows)]

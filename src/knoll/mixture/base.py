@@ -64,6 +64,8 @@ class Components:
         What steps of expectation-maximisation showed, for the error bars.
     seen : boolean array of shape (n_components,), optional
         Which components can be told from noise; if not given, those with finite errors.
+    bars : Bars, optional
+        Error bars of sizes and means, if the method computes them itself.
     """
 
     mixture: Mixture
@@ -74,6 +76,7 @@ class Components:
     more: Mapping[str, Any] = field(default_factory=dict)
     belief: Belief | None = None
     seen: np.ndarray | None = None
+    bars: Bars | None = None
 
     @classmethod
     def of_belief(cls, belief: Belief, confidence: float = 1.0, more: Mapping[str, Any] | None = None) -> "Components":
@@ -168,7 +171,8 @@ class PrivateMixture(DropsUnseen, DensityMixin, BaseEstimator):
         `groups` holds the component that each of the measured ones is now, -1 if it was left out.
         """
         if found.belief is None:
-            return found
+            same = found.bars is not None and len(found.bars.seen) == found.mixture.n_components
+            return found.with_bars(found.bars) if found.bars is not None and same else found
         mixture = found.mixture
         shares = mixture.predict_proba if self._soft else hard_shares(mixture)
         sizes = mixture.weights * max(found.total, 1.0)

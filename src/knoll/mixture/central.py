@@ -11,7 +11,7 @@ Bounds are public. Responsibilities are probabilities: no cut into cells can bia
 paper's algorithm: private k-means with a tenth of the budget, then the moments of its cells with the rest.
 """
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from typing import ClassVar
 
 import numpy as np
@@ -162,4 +162,4 @@ class GaussianMixture(PrivateMixture, PrivateFit):
         shaped = errors[0], errors[1][:, None], errors[2][:, None, None]
         more = {"histogram_": histogram.counts, "histogram_edges_": histogram.edges}
         found = Components(mixture, shaped, np.zeros(len(fits.means)), histogram.sight.total, sure, more)
-        return found.with_bars(histogram_bars(histogram, mixture, context.domain, pure=context.grant.norm == 1))
+        return replace(found, bars=histogram_bars(histogram, mixture, context.domain, pure=context.grant.norm == 1))

@@ -46,6 +46,8 @@ def clear_level(k: int, *, pure: bool) -> float:
 def bars(cells: Measured, published: Published) -> Bars:
     """Return the error bars of published clusters, from what the last release showed of cells."""
     k = len(published.centres)
+    if not len(cells.count):
+        return Bars(np.full(published.centres.shape, np.inf), np.full(k, np.inf), np.zeros(k, dtype=bool))
     excess, doubt = counted(cells.count, cells.count_noise, pure=published.pure)
     likely = np.maximum(cells.count - excess, LEAST * cells.count_noise)
     changes, sizes, found = simulated(cells, published, likely, doubt)
@@ -108,8 +110,10 @@ def displacements(cells: Measured, noise: np.ndarray, k: int) -> tuple[np.ndarra
     if cells.at is None or len(cells.at) != k:
         return np.zeros(noise.shape), np.zeros((k, 1))
     moved = (cells.mean - cells.at) @ cells.turn
-    known = (noise > 0).all(axis=1)
-    ratio = np.square(moved / np.maximum(noise, 1e-300)).mean(axis=1)
+    known = np.all(noise > 0, axis=1)
+    ratio = np.square(
+        np.divide(moved, noise, out=np.zeros(moved.shape), where=np.broadcast_to(known[:, None], moved.shape))
+    ).mean(axis=1)
     d, median = noise.shape[1], float(np.median(ratio[known])) if known.any() else 1.0
     ratio = (d * ratio + NEIGHBOURS * median) / (d + NEIGHBOURS)
     return moved, np.where(known, np.minimum(1 / np.maximum(ratio, 1.0), MOST_NOISE), 0.0)[:, None]

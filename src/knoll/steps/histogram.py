@@ -28,6 +28,7 @@ REACH = 4.0  # bins cover this many standard deviations about the mean: nearly a
 BINS_EACH, FEWEST, MOST = 12, 24, 240  # bins for each component, and limits in all: finer shows more, at more noise
 GUESS, MOST_CHOSEN = 5, 9  # while their number is unknown: components that bins are made for; the most that are tried
 REDRAWS, CHOOSING_STEPS = 4, 100  # repetitions for the confidence; steps of a fit while choosing: both limit the time
+MISFIT = 1.0  # standard deviation of true counts about those of the mixture, over these, beside chance
 SUBBINS = 8  # parts of a bin over which responsibilities are averaged
 PRIOR = 3.0  # records of a faint prior per component: none may collapse; `_fit` adds more for wide noise
 
@@ -154,21 +155,33 @@ def histogram_bars(histogram: Histogram, mixture: Mixture, domain: Box | Ball, *
     that is.
     """
     flat, sloped = (weighted_bins(histogram, mixture, slope) for slope in (0.0, 1.0))
-    counts, noise = histogram.counts, histogram.stderr
+    counts, noise = likely_counts(histogram, mixture)
     share = sloped[0]
-    n, error = share.T @ counts, noise * np.sqrt(np.square(share).sum(axis=0))
+    n, error = share.T @ counts, np.sqrt(np.square(share).T @ noise**2)
     safe = np.maximum(n, error)
     means = [each[1].T @ counts / np.maximum(each[0].T @ counts, error) for each in (flat, sloped)]
     away = sloped[1] - share * means[1]
-    spread = np.square(np.diff(histogram.edges))[:, None] / 12
-    within = (share * np.maximum(counts, 0.0)[:, None] * spread).sum(axis=0) / safe**2
-    place = noise**2 * np.square(away).sum(axis=0) / safe**2 + within
+    spread = np.square(np.diff(histogram.edges)) / 12
+    place = (np.square(away).T @ noise**2 + share.T @ (np.maximum(counts, 0.0) * spread)) / safe**2
     place = np.sqrt(place + np.square(mixture.means[:, 0] - means[1]) + np.square(means[1] - means[0]) / 4)
     unsure = np.square(n - flat[0].T @ counts) / 4 + share.T * (1 - share.T) @ np.maximum(counts, 0.0) / 12
-    total = max(float(counts.sum()), 1.0)
-    sizes = np.sqrt(error**2 + np.square(mixture.weights * total - n) + unsure)
-    seen = (n > bars.clear_level(len(n), pure=pure) * error) & (place < bars.GUESS * domain.half[0])
+    sizes = np.sqrt(error**2 + np.square(mixture.weights * max(float(counts.sum()), 1.0) - n) + unsure)
+    clear = n > bars.clear_level(len(n), pure=pure) * histogram.stderr * np.sqrt(np.square(share).sum(axis=0))
+    seen = clear & (place < bars.GUESS * domain.half[0])
     return bars.Bars(np.where(seen, place, np.inf)[:, None], sizes, seen)
+
+
+def likely_counts(histogram: Histogram, mixture: Mixture) -> tuple[np.ndarray, np.ndarray]:
+    """Return counts averaged with those of the mixture, by precision, and their standard errors.
+
+    Where the mixture has few records, at least half of what differs from it is noise.
+    """
+    fits = Fits(mixture.weights, mixture.means[:, 0], mixture.covariances[:, 0, 0])
+    inside = bin_moments(fits, histogram.edges)[0]
+    model = histogram.sight.total * (mixture.weights[:, None] * inside).sum(axis=0)
+    differ = model + np.square(MISFIT * model) + histogram.stderr**2
+    gain = differ / (differ + histogram.stderr**2)
+    return model + gain * (histogram.counts - model), histogram.stderr * np.sqrt(gain)
 
 
 def weighted_bins(histogram: Histogram, mixture: Mixture, slope: float) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from knoll import progress
 from knoll.bounds import PRIVATE, SHARE, bounds_asks, buy_bounds
 from knoll.diagnose import Diagnosed
-from knoll.parameters import check_rules
+from knoll.parameters import Flag, Rule, check_rules
 from knoll.privacy import (
     Ask,
     Budget,
@@ -60,6 +60,11 @@ COMMON_PARAMETERS = """epsilon, delta : float, default=1.0 and 1e-6
     verbose : bool, default=False
         Show progress of long fits."""
 
+DROP_UNSEEN = """drop_unseen : bool, default=False
+        Leave out what cannot be told from noise; at least one stays. Records then go to what is left. Standard errors
+        account for it.
+    """
+
 COMMON_ATTRIBUTES = """bounds_ : Box or Ball
         The bounds used, given or bought.
     privacy_ : Privacy
@@ -77,12 +82,14 @@ _POINTS = {"cluster_centers_": "centers_stderr_", "means_": "means_stderr_", "mo
 def declared(cls: type) -> type:
     """Make an estimator of a class that declares its parameters as fields: add `__init__`, complete its docstring.
 
-    What all estimators share is filled in for {parameters} and {attributes}; a class with attributes of its own kind
-    names them in `_ATTRIBUTES`, which come first. {releases} becomes what the class releases, from `knoll.releases`.
+    What all estimators share is filled in for {parameters} and {attributes}; a class with attributes or parameters of
+    its own kind names them in `_ATTRIBUTES` and `_PARAMETERS`, which come first. {releases} becomes what the class
+    releases, from `knoll.releases`.
     """
     if cls.__doc__:
         attributes = getattr(cls, "_ATTRIBUTES", "") + COMMON_ATTRIBUTES
-        cls.__doc__ = cls.__doc__.replace("{parameters}", COMMON_PARAMETERS).replace("{attributes}", attributes)
+        parameters = getattr(cls, "_PARAMETERS", "") + COMMON_PARAMETERS
+        cls.__doc__ = cls.__doc__.replace("{parameters}", parameters).replace("{attributes}", attributes)
         if "{releases}" in cls.__doc__:
             cls.__doc__ = cls.__doc__.replace("{releases}", releases_note(cls.__name__))
     return dataclass(cls, eq=False, repr=False)
@@ -151,6 +158,16 @@ class PrivateFit(Diagnosed):
         A method sets nothing itself: `_fit_to` publishes, after the cost is stated.
         """
         raise NotImplementedError
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class DropsUnseen:
+    """The parameter of models that may leave out what cannot be told from noise."""
+
+    drop_unseen: bool = False
+
+    _PARAMETERS: ClassVar = DROP_UNSEEN
+    _rules: ClassVar[dict[str, Rule]] = {"drop_unseen": Flag()}
 
 
 Model = TypeVar("Model")

@@ -220,7 +220,8 @@ def _plain(value: Any) -> Any:
 
 
 def _nested(array: np.ndarray) -> Any:
-    """Turn an array into nested lists. Infinity becomes null: JSON has no infinity."""
+    """Turn an array into nested lists. Infinity becomes null: JSON has no infinity. Truth values become 0 and 1."""
+    array = array.astype(np.int64) if array.dtype == bool else array
     if array.ndim == 0:
         return array.item() if np.isfinite(array) else None
     return (

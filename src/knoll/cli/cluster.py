@@ -21,6 +21,9 @@ def cluster(
         str, method_option(METHODS, "kmeans for round clusters, morse for any shape; the others are for comparison.")
     ] = next(iter(METHODS)),
     out: Annotated[Path, typer.Option(help="Folder for model.json, centers.csv and clusters.png.")] = Path("out"),
+    drop_unseen: Annotated[
+        bool, typer.Option("--drop-unseen", help="Leave out clusters that cannot be told from noise.")
+    ] = False,
     *,
     options: FitOptions,
 ) -> None:
@@ -31,7 +34,7 @@ def cluster(
     import knoll
 
     def make() -> Any:
-        return getattr(knoll, METHODS[method])(k, **options.parameters())
+        return getattr(knoll, METHODS[method])(k, drop_unseen=drop_unseen, **options.parameters())
 
     fit_and_write(make, data, options, out, _write, _show)
 
@@ -64,10 +67,14 @@ def demo(
 
 
 def _show(model: Any) -> None:
-    from knoll.report import centers_table
+    from knoll.report import MEANING, centers_table
 
-    title = "Clusters, largest first (± standard error of the privacy noise)"
-    print_table(title, *centers_table(model), "centers.csv")
+    print_table(f"Clusters, largest first ({MEANING})", *centers_table(model), "centers.csv")
+    unseen = int((~model.clusters_seen_).sum())
+    if unseen:
+        console.print(
+            f"{unseen} of {model.n_clusters_} clusters cannot be told from noise. --drop-unseen leaves them out."
+        )
     if model.n_clusters is None:
         sure = f"{model.n_clusters_confidence_:.0%}"
         console.print(

@@ -18,6 +18,7 @@ from rich.table import Table
 from knoll.cli.parse import read_bounds, read_columns
 
 console = Console()
+FEWEST_COLUMNS = 2  # of a printed table, however narrow the terminal
 MOST_ROWS = 50  # of a printed table; the file has all
 COLOURS = {"error": "red", "warning": "yellow", "info": "cyan"}  # of remarks, by severity
 
@@ -167,15 +168,27 @@ def print_remarks(model: Any) -> None:
 
 
 def print_table(title: str, header: list[str], rows: list[list[str]], file: str) -> None:
-    """Print the first rows of a table, and say in which file the others are."""
-    table = Table(title=title, title_justify="left")
-    for heading in header:
-        table.add_column(escape(heading), justify="right")
-    for row in rows[:MOST_ROWS]:
-        table.add_row(*row)
-    console.print(table)
+    """Print the first rows of a table, and say in which file the others are, and columns that do not fit."""
+    shown = len(header)
+    while shown > FEWEST_COLUMNS and console.measure(_table(title, header[:shown], rows)).maximum > console.width:
+        shown -= 1
+    console.print(_table(title, header[:shown], rows))
+    left = [name for name in header[shown:] if name != "..."]
+    if left:
+        names = f"{', '.join(left[:5])}{', ...' if len(left) > 5 else ''}"
+        console.print(escape(f"Columns that do not fit here are in {file}: {names}"), highlight=False)
     if len(rows) > MOST_ROWS:
         console.print(f"... and {len(rows) - MOST_ROWS} more, in {file}")
+
+
+def _table(title: str, header: list[str], rows: list[list[str]]) -> Table:
+    """Return the first rows of a table. Numbers are never cut."""
+    table = Table(title=title, title_justify="left")
+    for heading in header:
+        table.add_column(escape(heading), justify="right", no_wrap=True, overflow="fold")
+    for row in rows[:MOST_ROWS]:
+        table.add_row(*row[: len(header)])
+    return table
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """What every clusterer with centres shares: what it publishes, and what a fitted model can do."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,23 +9,25 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
+from knoll.cluster.found import Clusters, error_bars, without_unseen
 from knoll.diagnose import Facts, Quality, chosen, facts_of, quality_of_cells, visible
-from knoll.estimator import FitContext, PrivateFit, open_curator
+from knoll.estimator import DropsUnseen, FitContext, PrivateFit, open_curator
 from knoll.parameters import MOST_CLUSTERS, Rule, Whole, check_shape
 from knoll.privacy import Ask
 from knoll.rows import label_rows, points_of, same_columns
 from knoll.steps.cells import moments_asks, moments_of_cells
-from knoll.steps.means import CellMeans
 from knoll.steps.moments import Form
 
 CENTERS = """cluster_centers_ : array of shape (n_clusters, n_features)
         Released centres.
-    centers_stderr_ : array of shape (n_clusters, n_features)
-        Standard error from privacy noise, by the last release. Infinite where the noise hides the centre.
     cluster_sizes_ : array of shape (n_clusters,)
         Released sizes. Negative ones are set to zero.
-    cluster_sizes_stderr_ : array of shape (n_clusters,)
-        Standard error of their privacy noise.
+    centers_stderr_, cluster_sizes_stderr_ : arrays of shape (n_clusters, n_features) and (n_clusters,)
+        One standard error of what privacy changes: the released value against the same figure computed, without
+        noise, on the records that `predict` assigns to the cluster (their mean, clipped to the bounds; their number).
+        Infinite where nothing can be said.
+    clusters_seen_ : boolean array of shape (n_clusters,)
+        Which clusters can be told from noise.
     n_clusters_ : int
         The number of clusters.
     quality_ : Quality or None
@@ -34,25 +36,20 @@ CENTERS = """cluster_centers_ : array of shape (n_clusters, n_features)
     """
 
 
-@dataclass(frozen=True)
-class Clusters:
-    """What a clusterer found: the means of its cells, and more fitted attributes by name."""
-
-    means: CellMeans
-    more: Mapping[str, Any] = field(default_factory=dict)
-
-
-class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class PrivateCenters(
+    DropsUnseen, PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+):
     """Base of clusterers that release centres. A method implements `_search` and nothing else."""
 
     cluster_centers_: np.ndarray
+    clusters_seen_: np.ndarray
     scales_: np.ndarray
     quality_: Quality | None
     _rules: ClassVar[dict[str, Rule]] = {"n_clusters": Whole(MOST_CLUSTERS)}
     _ATTRIBUTES = CENTERS
     _published: ClassVar = {
         "cluster_centers_": "kd", "centers_stderr_": "kd", "cluster_sizes_": "k", "cluster_sizes_stderr_": "k",
-        "scales_": "d",
+        "clusters_seen_": "k", "scales_": "d",
     }  # fmt: skip
 
     def _n_clusters(self) -> int | None:
@@ -68,13 +65,17 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _fit(self, context: FitContext, rng: np.random.RandomState) -> dict[str, Any]:
         found = self._search(context, self._n_clusters(), rng)
+        bars = error_bars(found, context)
+        if self.drop_unseen:
+            found, bars = without_unseen(found, bars, context)
         means = found.means
         return {
             "n_clusters_": len(means.centres),
             "cluster_centers_": means.centres,
-            "centers_stderr_": means.stderr,
+            "centers_stderr_": bars.centres,
             "cluster_sizes_": np.maximum(means.counts, 0.0),
-            "cluster_sizes_stderr_": means.counts_stderr,
+            "cluster_sizes_stderr_": bars.sizes,
+            "clusters_seen_": bars.seen,
             "scales_": context.scales,
             "quality_": None if means.sums is None else quality_of_cells(means.sums),
             **found.more,
@@ -106,6 +107,7 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
             raise ValueError("a centre is not finite")
         if not (self.scales_ > 0).all():
             raise ValueError("a scale is not positive")
+        self.clusters_seen_ = self.clusters_seen_.astype(bool)
         self.n_clusters_ = len(self.cluster_centers_)
         self.quality_ = getattr(self, "quality_", None)  # files of earlier versions have none
 

@@ -11,19 +11,19 @@ Every release is one query: a record lies in one cell and adds (count, displacem
 cell's own ellipsoid. Schedules depend on released values, k, the bounds and the noise, never on the records.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from knoll.cluster.centers import Clusters, PrivateCenters
+from knoll.cluster.centers import PrivateCenters
+from knoll.cluster.found import Clusters
 from knoll.estimator import FitContext, declared
 from knoll.parameters import MOST_CLUSTERS, Whole
 from knoll.privacy import Ask, Shares
 from knoll.steps import choose
 from knoll.steps.axes import rotated_tree_asks
 from knoll.steps.choose import GUESS, Choice, choose_k
-from knoll.steps.means import CellMeans
 from knoll.steps.refine import affordable_steps, refine, solve, spare_centres, step_asks, synthetic_points
 from knoll.steps.search import search_tree
 
@@ -100,6 +100,7 @@ class KMeans(PrivateCenters):
         if rotation is not None:
             centres = rotation.lift(centres, root)
         refined = refine(context.grant.rest, steps, frame, centres, k, (root.lower[0], root.upper[0]))
+        turn = np.diag(context.scales) if rotation is None else rotation.axes * context.scales
         if rotation is None:
             at = frame.outside(refined.centres)
             stderr = refined.stderr * context.scales
@@ -108,9 +109,8 @@ class KMeans(PrivateCenters):
             with np.errstate(invalid="ignore"):
                 stderr = np.sqrt(np.square(refined.stderr) @ np.square(rotation.axes)) * context.scales
             stderr[~refined.seen] = np.inf
-        sizes = (refined.counts, refined.counts_stderr, refined.seen, refined.sums)
-        means = CellMeans(context.domain.clip(at), stderr, *sizes)
+        means = replace(refined, centres=context.domain.clip(at), stderr=stderr).turned(context.domain, turn)
         assert refined.sums is not None
         turned = refined.sums.variance if rotation is None else refined.sums.variance @ np.square(rotation.axes)
         more = {"n_clusters_confidence_": choice.confidence, "cluster_variances_": turned * np.square(context.scales)}
-        return Clusters(means, more)
+        return Clusters(means, more, each=("cluster_variances_",))

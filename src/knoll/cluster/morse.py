@@ -15,7 +15,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from knoll.cluster.centers import Clusters, PrivateCenters
+from knoll.cluster.centers import PrivateCenters
+from knoll.cluster.found import Clusters
 from knoll.cluster.kmeans import KMeans
 from knoll.diagnose import Facts
 from knoll.estimator import FitContext, PrivateFit, declared
@@ -169,12 +170,13 @@ class MorseClustering(PrivateCenters):
             clusters = found.of_leaves(clusters_of(cells.mixture, found.tree, k, errors))
             copies = [clusters_of(*each, k, errors, FEWER_DRAWS) for each in zip(again, redrawn, strict=True)]
             sure = agreement(found.tree, clusters, [found.of_leaves(copy) for copy in copies])
-            return described(cells, found, clusters, {"merge_confidence_": sure, "n_clusters_confidence_": 1.0})
+            more = {"merge_confidence_": sure, "n_clusters_confidence_": 1.0}
+            return described(cells, found, clusters, more, context)
         apart = choose_cut(found.tree, redrawn) if k is None else found.tree.strongest(k - 1, self.cut)
         agree = [len(choose_cut(copy, [])) == len(apart) for copy in redrawn] if k is None else [True]
         sure = confidence(found.tree, redrawn, apart, "persistence" if k is None else self.cut)
         more = {"merge_confidence_": sure, "n_clusters_confidence_": float(np.mean(agree))}
-        return described(cells, found, found.tree.without(apart), more)
+        return described(cells, found, found.tree.without(apart), more, context)
 
     def _subclusters(
         self, context: FitContext, default: int, rng: np.random.RandomState, floor: np.ndarray
@@ -256,7 +258,9 @@ def default_subclusters(n_clusters: int | None, n_columns: int) -> int:
     return 12 if n_clusters is None else max(6, 2 * n_clusters)
 
 
-def described(cells: Subclusters, found: Landscape, clusters: np.ndarray, more: dict[str, Any]) -> Clusters:
+def described(
+    cells: Subclusters, found: Landscape, clusters: np.ndarray, more: dict[str, Any], context: FitContext
+) -> Clusters:
     """Return the fitted attributes of the landscape, and the clusters' means and sizes."""
     mixture, tree = cells.mixture, found.tree
     labels = clusters[: mixture.n_components]
@@ -270,10 +274,12 @@ def described(cells: Subclusters, found: Landscape, clusters: np.ndarray, more: 
         np.sqrt(member @ cells.counts_stderr**2),
         np.ones(len(counts), dtype=bool),
     )
+    bars = cells.bars(labels, context.domain, means.centres, counts, pure=context.grant.norm == 1)
     landscape = {
         "weights_": mixture.weights, "means_": mixture.means, "covariances_": mixture.covariances,
         "component_clusters_": labels, "peak_clusters_": clusters[found.leaf], "peaks_": found.peaks,
         "saddles_": found.saddles, "saddle_heights_": found.saddle_heights, "saddle_ends_": found.saddle_ends,
         "dendrogram_": tree.linkage, "merge_heights_": tree.height, "merge_persistence_": tree.persistence,
     }  # fmt: skip
-    return Clusters(means, {**landscape, **more})
+    refers = ("component_clusters_", "peak_clusters_")
+    return Clusters(means, {**landscape, **more}, bars=bars, refers=refers)

@@ -117,6 +117,11 @@ class CellSums:
     variance: np.ndarray
     reach: np.ndarray
 
+    def take(self, which: np.ndarray) -> "CellSums":
+        """Return some of the cells."""
+        parts = {name: value[which] for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+        return replace(self, **parts)
+
 
 def quality_of_cells(cells: CellSums) -> Quality:
     """Return the quality of clusters whose cells' sums are released."""

@@ -11,7 +11,7 @@ Bounds are public. Responsibilities are probabilities: no cut into cells can bia
 paper's algorithm: private k-means with a tenth of the budget, then the moments of its cells with the rest.
 """
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from typing import ClassVar
 
 import numpy as np
@@ -25,7 +25,14 @@ from knoll.privacy import Ask, Budget, PrivacyError
 from knoll.queries import CellMoments, Nearest
 from knoll.steps import choose
 from knoll.steps.cells import moments_asks, moments_of_cells
-from knoll.steps.histogram import ROOT_SHARE, fit_histogram, histogram_asks, noise_errors, release_histogram
+from knoll.steps.histogram import (
+    ROOT_SHARE,
+    fit_histogram,
+    histogram_asks,
+    histogram_bars,
+    noise_errors,
+    release_histogram,
+)
 from knoll.steps.means import cell_means, means_ask
 from knoll.steps.moments import Belief, Form, moments_ask, walk
 from knoll.steps.start import start_asks, start_from_tree
@@ -154,4 +161,5 @@ class GaussianMixture(PrivateMixture, PrivateFit):
         )
         shaped = errors[0], errors[1][:, None], errors[2][:, None, None]
         more = {"histogram_": histogram.counts, "histogram_edges_": histogram.edges}
-        return Components(mixture, shaped, np.zeros(len(fits.means)), histogram.observed.total, sure, more)
+        found = Components(mixture, shaped, np.zeros(len(fits.means)), histogram.observed.total, sure, more)
+        return replace(found, bars=histogram_bars(histogram, mixture, context.domain, pure=context.grant.norm == 1))

@@ -17,15 +17,18 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.metrics import pairwise_distances_argmin
 
-from knoll.cluster.centers import CENTERS, Clusters, PrivateCenters
+from knoll.cluster.centers import CENTERS, PrivateCenters
+from knoll.cluster.found import Clusters
 from knoll.cluster.kmeans import SHARES, KMeans, KMeansShares
 from knoll.estimator import FitContext, declared
 from knoll.modes.mode_seeking import kept_peaks
+from knoll.numeric.made_up import Measured
 from knoll.numeric.ward import ward
 from knoll.parameters import CHANCE, MOST_CLUSTERS, OneOf, Passes, Whole
 from knoll.privacy import Ask
 from knoll.queries import Count
 from knoll.series.place import settle
+from knoll.series.series import Series
 from knoll.series.survey import ModeSurvey, choose_rung
 from knoll.steps.kernel_sum import (
     LADDER,
@@ -139,13 +142,15 @@ class ModeClustering(PrivateCenters):
         kernel = np.prod(view.series.bandwidth) * (4 * np.pi) ** (modes.shape[1] / 2)
         spread = view.series.noise * np.sqrt(np.bincount(groups, minlength=len(modes)) * cells / kernel + 1)
         error = np.where(np.isfinite(error), error, np.inf)
-        return _clusters(CellMeans(modes, error, count, spread, np.ones(len(modes), bool)), points, groups)
+        mesh = mesh_cells(points, groups, mass, cells, view.series)
+        means = CellMeans(modes, error, count, spread, np.ones(len(modes), bool), mesh)
+        return _clusters(means, points, groups, context.scales)
 
     def _search_local_means(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> Clusters:
         search = KMeans(k or 8)
         if k is None:
             means = search._search(context, None, rng).means
-            return _clusters(means, means.centres, np.arange(len(means.centres)))
+            return _clusters(means, means.centres, np.arange(len(means.centres)), context.scales)
         counted = context.grant.part(COUNT_SHARE).release(Count())
         noise = float(counted.stderr.item()) * counted.law.ratio(1.0, COUNT_SHARE)
         clear = float(counted.value.item()) / noise / k / float(effective(context.domain.half / context.scales)) ** 0.5
@@ -153,7 +158,7 @@ class ModeClustering(PrivateCenters):
         means = search._search(context, local, rng, FAINT_SHARES if clear < FAINT else SHARES).means
         merged = ward(means.centres / context.scales, np.maximum(means.counts, means.counts_stderr), k)
         groups = merged.argmax(axis=0)  # each local mode belongs to one cluster
-        return _clusters(joined(means, groups, k), means.centres, groups)
+        return _clusters(joined(means, groups, k), means.centres, groups, context.scales)
 
     def _restore(self) -> None:
         super()._restore()
@@ -168,8 +173,12 @@ class ModeClustering(PrivateCenters):
         return self.local_groups_[near].astype(int)
 
 
-def _clusters(means: CellMeans, points: np.ndarray, groups: np.ndarray) -> Clusters:
-    return Clusters(means, {"local_modes_": points, "local_groups_": groups.astype(np.float64)})
+def _clusters(means: CellMeans, points: np.ndarray, groups: np.ndarray, scales: np.ndarray) -> Clusters:
+    def assign(rows: np.ndarray) -> np.ndarray:
+        return groups[pairwise_distances_argmin(rows / scales, points / scales)]
+
+    more = {"local_modes_": points, "local_groups_": groups.astype(np.float64)}
+    return Clusters(means, more, assign, refers=("local_groups_",))
 
 
 def basin_points(view: ModeSurvey, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
@@ -192,6 +201,18 @@ def basin_points(view: ModeSurvey, kept: np.ndarray) -> tuple[np.ndarray, np.nda
     return points, groups, mass, cells
 
 
+def mesh_cells(points: np.ndarray, groups: np.ndarray, mass: np.ndarray, cells: float, series: Series) -> Measured:
+    """Return a mesh of the released kernel sum as cells, for the error bars: it saw records smeared by its kernel."""
+    d = points.shape[1]
+    kernel = np.prod(series.bandwidth) * (4 * np.pi) ** (d / 2)
+    count = mass / max(mass.sum(), 1e-300) * max(series.count, 0.0)
+    return Measured(
+        points, np.zeros(points.shape), np.full(points.shape, cells ** (2 / d) / 12), count,
+        np.full(len(points), series.noise * (cells / kernel) ** 0.5), groups, np.zeros(d), np.eye(d),
+        smear=series.bandwidth,
+    )  # fmt: skip
+
+
 def joined(means: CellMeans, groups: np.ndarray, k: int) -> CellMeans:
     """Return the weighted means of groups of local means, with their errors."""
     weight = np.maximum(means.counts, 1e-9)
@@ -204,4 +225,5 @@ def joined(means: CellMeans, groups: np.ndarray, k: int) -> CellMeans:
     seen = np.bincount(groups, known & means.seen, k) > 0
     stderr = np.where(seen[:, None], np.sqrt(square), np.inf)
     counts_stderr = np.sqrt(np.bincount(groups, means.counts_stderr**2, k))
-    return CellMeans(centres, stderr, np.bincount(groups, means.counts, k), counts_stderr, seen)
+    measured = None if means.measured is None else means.measured.of_groups(np.arange(len(groups)), groups)
+    return CellMeans(centres, stderr, np.bincount(groups, means.counts, k), counts_stderr, seen, measured)

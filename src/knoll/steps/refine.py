@@ -8,11 +8,12 @@ from threadpoolctl import threadpool_limits
 
 from knoll.diagnose import CellSums
 from knoll.numeric.breathe import breathe, lloyd, with_more
+from knoll.numeric.made_up import Measured
 from knoll.numeric.ward import Joins, ward
 from knoll.privacy import Ask, Grant
 from knoll.queries import Frame, Nearest
 from knoll.steps.means import CellMeans
-from knoll.steps.shapes import ShapeRequest, Shapes, effective, ellipsoid
+from knoll.steps.shapes import ShapeRequest, Shapes, effective, ellipsoid, measured_shapes
 from knoll.steps.tree import HALF_MEAN, HALF_VARIANCE, Leaves
 
 # Small weights of count and squares mean more noise there and less in the displacements, which move the centres.
@@ -119,6 +120,9 @@ class Refined:
     gain: np.ndarray | None = None
     seen: Shapes | None = None
     resting: bool = False
+    before: np.ndarray | None = None
+    axes: np.ndarray | None = None
+    radii: np.ndarray | None = None
     sums: CellSums | None = None
 
     @classmethod
@@ -134,8 +138,17 @@ class Refined:
         visible = self.seen.count > 2 * self.seen.count_sd
         error = np.sqrt(self.spread) * np.maximum(self.boost * self.gain, 1.0)
         sizes = np.full(len(visible), self.seen.count_sd)
-        error = np.where(visible[:, None], error, np.inf)
-        return CellMeans(self.centres.at, error, self.seen.count, sizes, visible, self.sums)
+        stderr = np.where(visible[:, None], error, np.inf)
+        return CellMeans(self.centres.at, stderr, self.seen.count, sizes, visible, self.measured(), self.sums)
+
+    def measured(self) -> Measured:
+        """Return what the last step showed of the cells of the centres before it, for the error bars."""
+        assert self.seen is not None
+        assert self.before is not None
+        assert self.moved is not None
+        assert self.axes is not None
+        assert self.radii is not None
+        return measured_shapes(self.seen, self.before, self.moved, self.centres.variance, self.axes, self.radii)
 
 
 def refine(
@@ -164,6 +177,7 @@ def refine(
 def lloyd_step(now: Refined, grant: Grant, frame: Frame, k: int, walls: tuple[np.ndarray, np.ndarray]) -> Refined:
     """Release the displacements of records from their centres; move each centre as far as its noise allows."""
     centres, (lower, upper) = now.centres, walls
+    before = centres.at.copy()
     floor = 1e-12 * np.maximum(upper - lower, 1e-300) ** 2
     axes, radii = ellipsoid(np.maximum(centres.variance, floor), centres.weight, STEP.noise(grant, frame), STEP.bias)
     far = np.maximum(upper - centres.at, centres.at - lower)
@@ -184,7 +198,7 @@ def lloyd_step(now: Refined, grant: Grant, frame: Frame, k: int, walls: tuple[np
     shown = (seen.count, seen.count_sd, seen.sums, seen.sums_sd, seen.squares, seen.squares_sd)
     sums = CellSums(centres.at, at, *shown, variance, reach)
     centres = Centres(at, variance, weight, (gain * spread).sum(axis=1))
-    return Refined(centres, count, doubt, mult, moved, spread, gain, seen, resting, sums)
+    return Refined(centres, count, doubt, mult, moved, spread, gain, seen, resting, before, axes, radii, sums)
 
 
 def without_spares(now: Refined, k: int) -> Refined:

@@ -9,7 +9,7 @@ The first two follow from the sums exactly, but for their noise: it is drawn aga
 the standard error. The silhouette needs places of records, which are not released: silhouette.py draws some.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from knoll import progress
-from knoll.bounds import PRIVATE, SHARE, bounds_asks, buy_bounds
+from knoll.bounds import MOST_SHARE, PRIVATE, bounds_asks, buy_bounds
 from knoll.parameters import check_rules
 from knoll.privacy import (
     Ask,
@@ -39,7 +39,8 @@ COMMON_PARAMETERS = """epsilon, delta : float, default=1.0 and 1e-6
         many times, and `privacy_` tells of the last fit only; a shared `ledger` adds them up.
     bounds : Box, Ball, (lower, upper), dict or "private"
         Where records can lie, known without looking at them; records outside are clipped. ``"private"`` buys
-        bounds with a tenth of the budget.
+        bounds with 6 % of the budget if records are many, up to 40 % if they are few for so many columns; look at
+        `bounds_` and `bounds_in_doubt_`.
     scale_by_bounds : bool, default=False
         Measure distances in units of each column's bounds, for columns of different kinds. (Scaling by the data's
         own spread, as a StandardScaler before the estimator does, is not private, and no estimator can see it:
@@ -61,6 +62,9 @@ COMMON_PARAMETERS = """epsilon, delta : float, default=1.0 and 1e-6
 
 COMMON_ATTRIBUTES = """bounds_ : Box or Ball
         The bounds used, given or bought.
+    bounds_in_doubt_ : boolean array of shape (n_features,)
+        True where bounds were bought and the noise may hide more than 2 % of the records outside. Give bounds for such
+        columns, or take more records, fewer columns or a larger epsilon. False where bounds were given.
     privacy_ : Privacy
         What was released, at what cost; print it.
     n_features_in_, feature_names_in_
@@ -122,7 +126,8 @@ class PrivateFit:
             progress.shown(type(self).__name__, enabled=self.verbose),
         ):
             found = draft._fit(context, rng)
-            vars(draft).update(found, bounds_=context.domain, privacy_=context.statement())
+            bounds = {"bounds_": context.domain, "bounds_in_doubt_": context.in_doubt}
+            vars(draft).update(found, **bounds, privacy_=context.statement())
         self.__dict__ = draft.__dict__
         return self
 
@@ -164,6 +169,8 @@ class FitContext:
     scales: np.ndarray
     statement: Callable[[], Privacy]
     """Rechecks the spend and returns the privacy statement."""
+    in_doubt: np.ndarray
+    """Columns whose bounds were bought and are in doubt."""
 
 
 @contextmanager
@@ -212,7 +219,7 @@ def open_curator(
         estimator=type(estimator).__name__,
         asks=(
             *(bounds_asks(engine.n_columns) if private else ()),
-            *(ask.within(1 - SHARE if private else 1.0) for ask in asks or estimator._asks(engine.n_columns)),
+            *(ask.within(1 - MOST_SHARE if private else 1.0) for ask in asks or estimator._asks(engine.n_columns)),
         ),
     )
     known = ("column names", *(() if private else ("bounds",)), *public)
@@ -220,10 +227,12 @@ def open_curator(
     _recognise(ledger, engine, dataset)
     with curator:
         grant = Grant(curator)
+        in_doubt = np.zeros(engine.n_columns, dtype=bool)
         if domain is None:
-            domain = buy_bounds(grant, engine.n_columns, engine.names)
+            bought = buy_bounds(grant, engine.n_columns, engine.names)
+            domain, in_doubt = bought.box, bought.in_doubt
         scales = domain.half.copy() if estimator.scale_by_bounds else np.ones(domain.n_columns)
-        yield FitContext(grant.rest, domain, scales, partial(curator.statement, (*known, *counted)))
+        yield FitContext(grant.rest, domain, scales, partial(curator.statement, (*known, *counted)), in_doubt)
 
 
 def _check_bounds(bounds: Any) -> None:

@@ -1,0 +1,87 @@
+"""Where a column ends beyond what noise hides: a released tail, continued. Pure functions, of one column each.
+
+Noise hides the last records of a tail, but how the visible part thins out says how far the rest may reach. A
+generalised Pareto law is laid through the median and two points of the tail; its index is negative for tails that end
+(uniform), near zero for those of normal and exponential laws, positive for powers (Pareto).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from knoll.arrays import Floats
+
+REST = 0.005
+"""Share of the records that the continued tail leaves beyond an end, less where it is continued from afar."""
+
+_TOLD = 6.0  # standard errors of one bin: a tail of some bins holds so many records if it is told from noise
+_NEAR_ENOUGH = 0.03  # share of the records in the visible tail from which `REST` is far enough
+_LARGEST = 0.125  # share of the records in the visible tail: beyond, there is no tail to speak of
+_HIDDEN = (1.0, 12.0)  # standard errors of one bin: least and most records that may be hidden beyond what is seen
+_GROWN = 3.0  # standard errors by which bins next to those seen must stand out together
+_SHIFT = 1.5  # standard errors of one bin: the visible tail is taken to be longer by the records of its noise
+_INDEX = (-0.3, 0.7)  # tails between one that ends soon and a power of 1.4; heavier ones cannot be told at this noise
+_INDICES = np.arange(-10, 20) * 0.05 + 0.025  # tried; zero, where the law is a logarithm, is not among them
+
+
+@dataclass(frozen=True)
+class End:
+    """Where a tail ends, and whether enough of it is told from noise to say so."""
+
+    at: float
+    told: bool
+
+
+def upper_end(counts: Floats, edges: Floats, last: int, rings: int, stderr: float, records: float) -> End:
+    """Return where the upper tail of a column ends; mirror the column for the lower one.
+
+    Parameters
+    ----------
+    counts : array of shape (n_bins,)
+        Released counts.
+    edges : array of shape (n_bins + 1,)
+        Their edges.
+    last : int
+        The last bin that is seen.
+    rings : int
+        Outer bins into which bins next to the last must not grow.
+    stderr : float
+        Standard error of each count.
+    records : float
+        How many records there are, about.
+    """
+    last = _grown(counts[: len(counts) - rings], last, stderr)
+    hidden = float(np.clip(np.cumsum(counts[last + 1 :]).max(initial=0.0), *(np.array(_HIDDEN) * stderr)))
+    sizes = hidden + np.maximum.accumulate(np.cumsum(counts[last::-1]).clip(min=0.0))
+    sizes, places = np.concatenate([[0.0, hidden], sizes]), np.concatenate([[edges[last + 1]], edges[last + 1 :: -1]])
+    wanted = max(_TOLD * stderr, 1.5 * hidden, 2 * REST * records)
+    share = min(wanted / records, _LARGEST)
+    middle = (share / 2) ** 0.5
+    outer, inner, median = np.interp(
+        [share * records - _SHIFT * stderr, middle * records, records / 2], sizes, places
+    ).tolist()
+    ratio = (outer - inner) / (inner - median) if inner > median else 0.0
+    index = float(np.clip(_index(ratio, share) + stderr / (share * records), *_INDEX)) or _INDICES[10]
+    end = median + (outer - median) * _reach(REST * min(1.0, _NEAR_ENOUGH / share), share, index)
+    return End(max(end, float(edges[last + 1])), wanted <= _LARGEST * records)
+
+
+def _grown(counts: Floats, last: int, stderr: float) -> int:
+    """Return the last bin after those next to it that stand out together, as many as stand out most."""
+    while last + 1 < len(counts):
+        sums = np.cumsum(counts[last + 1 :]) / np.sqrt(np.arange(1, len(counts) - last))
+        if sums.max() <= _GROWN * stderr:
+            break
+        last += 1 + int(sums.argmax())
+    return last
+
+
+def _reach(beyond: float, share: float, index: float) -> float:
+    """How far from the median a generalised Pareto law has a share beyond, if it has another one beyond 1."""
+    return float((beyond**-index - 0.5**-index) / (share**-index - 0.5**-index))
+
+
+def _index(ratio: float, share: float) -> float:
+    """The index of the law for which the stretch from the middle to the outer point is so many times that before."""
+    middle = (share / 2) ** 0.5
+    return float(np.interp(ratio, [1 / _reach(middle, share, index) - 1 for index in _INDICES], _INDICES))

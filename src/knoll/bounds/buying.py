@@ -98,7 +98,8 @@ def buy_bounds(grant: Grant, n_columns: int, names: tuple[str, ...] | None) -> B
     """Spend up to `MOST_SHARE` of a grant on bounds for every column."""
     look = _look(grant.worth(_FIRST), magnitudes(n_columns), 0)
     lower, upper = look.ranges
-    clear = look.clear
+    lower = np.where(look.clear, lower, np.minimum(lower, -1.0))  # a box around zero, where nothing stands out
+    upper = np.where(look.clear, upper, np.maximum(upper, 1.0))
     for _ in range(_ZOOMS):
         part, noise = _enough(grant, n_columns, _ZOOM, _ZOOM_NOISE * look.records)
         fitting = np.round(2 * np.log2(_FILLED * look.records / noise))

@@ -16,10 +16,12 @@ REST = 0.005
 
 _TOLD = 6.0  # standard errors of one bin: a tail of some bins holds so many records if it is told from noise
 _NEAR_ENOUGH = 0.03  # share of the records in the visible tail from which `REST` is far enough
+_FARTHER = 2.5  # halvings of `REST` by an index of one: what a heavy tail leaves beyond is far away
+_LOCAL = 0.3  # the index of the last two halvings is this uncertain, and limits that of the whole tail
 _LARGEST = 0.125  # share of the records in the visible tail: beyond, there is no tail to speak of
-_HIDDEN = (1.0, 12.0)  # standard errors of one bin: least and most records that may be hidden beyond what is seen
+_HIDDEN = (1.0, 8.0)  # standard errors of one bin: least and most records that may be hidden beyond what is seen
 _GROWN = 3.0  # standard errors by which bins next to those seen must stand out together
-_SHIFT = 1.5  # standard errors of one bin: the visible tail is taken to be longer by the records of its noise
+_SHIFT = 1.0  # standard errors of one bin: the visible tail is taken to be longer by the records of its noise
 _INDEX = (-0.3, 0.7)  # tails between one that ends soon and a power of 1.4; heavier ones cannot be told at this noise
 _INDICES = np.arange(-10, 20) * 0.05 + 0.025  # tried; zero, where the law is a logarithm, is not among them
 
@@ -56,13 +58,13 @@ def upper_end(counts: Floats, edges: Floats, last: int, rings: int, stderr: floa
     sizes, places = np.concatenate([[0.0, hidden], sizes]), np.concatenate([[edges[last + 1]], edges[last + 1 :: -1]])
     wanted = max(_TOLD * stderr, 1.5 * hidden, 2 * REST * records)
     share = min(wanted / records, _LARGEST)
-    middle = (share / 2) ** 0.5
-    outer, inner, median = np.interp(
-        [share * records - _SHIFT * stderr, middle * records, records / 2], sizes, places
-    ).tolist()
-    ratio = (outer - inner) / (inner - median) if inner > median else 0.0
-    index = float(np.clip(_index(ratio, share) + stderr / (share * records), *_INDEX)) or _INDICES[10]
-    end = median + (outer - median) * _reach(REST * min(1.0, _NEAR_ENOUGH / share), share, index)
+    levels = records * np.array([share, 2 * share, 4 * share, (share / 2) ** 0.5, 0.5])
+    levels[0] -= _SHIFT * stderr
+    outer, second, third, inner, median = np.interp(levels, sizes, places).tolist()
+    index = min(_index(outer - inner, inner - median, share), _LOCAL + _local_index(outer - second, second - third))
+    index = float(np.clip(index + stderr / (share * records), *_INDEX)) or _INDICES[10]
+    rest = REST * min(1.0, _NEAR_ENOUGH / share) * 2.0 ** (-_FARTHER * max(index, 0.0))
+    end = median + (outer - median) * _reach(rest, share, index)
     return End(max(end, float(edges[last + 1])), wanted <= _LARGEST * records)
 
 
@@ -81,7 +83,15 @@ def _reach(beyond: float, share: float, index: float) -> float:
     return float((beyond**-index - 0.5**-index) / (share**-index - 0.5**-index))
 
 
-def _index(ratio: float, share: float) -> float:
-    """The index of the law for which the stretch from the middle to the outer point is so many times that before."""
-    middle = (share / 2) ** 0.5
-    return float(np.interp(ratio, [1 / _reach(middle, share, index) - 1 for index in _INDICES], _INDICES))
+def _index(outside: float, inside: float, share: float) -> float:
+    """The index of the law that has these distances from the outer point to the middle, and from there to the median.
+
+    The middle is at the geometric mean of the shares of the two others.
+    """
+    ratios = [1 / _reach((share / 2) ** 0.5, share, index) - 1 for index in _INDICES]
+    return float(np.interp(outside / inside, ratios, _INDICES)) if inside > 0 else _INDEX[0]
+
+
+def _local_index(outside: float, inside: float) -> float:
+    """The index of a power law that has these steps for two halvings of its tail: below zero by far after a gap."""
+    return float(np.log2(max(outside, 1e-9 * inside) / inside)) if inside > 0 else _INDEX[1]

@@ -37,7 +37,7 @@ def clipping(runs: int, given: Parameters, seed: int, command: str, name: str) -
             X, kinds = table(n, d, given, rng)
             model = knoll.Lloyd(1, n_steps=1, bounds="private", random_state=0).fit(X)
             low, high = model.bounds_.corners
-            clipped = (X != np.clip(X, low, high)).mean(axis=0)
+            clipped = (np.clip(X, low, high) != X).mean(axis=0)
             width = (high - low) / np.maximum(np.ptp(X, axis=0), 1e-300)
             share = sum(each.share for each in model.privacy_.releases if each.query == "column histograms")
             fits.append((clipped, model.bounds_in_doubt_, share))

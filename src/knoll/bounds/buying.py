@@ -41,9 +41,14 @@ _ZOOM_NOISE, _LAST_NOISE = 0.01, 0.0045
 (`benchmarks/bounds`)."""
 
 _FEWEST_BINS, _MOST_BINS = 5, 9  # of a zoom, as powers of two
-_FILLED = 0.16  # records over noise, over the root of the bins: records spread over all bins still stand out in runs
+_FILLED = 0.11  # records over noise, over the root of the bins: records spread over all bins still stand out in runs
 _FINE_BINS = 40  # of the last round: ends to a twentieth of the width; more bins in a tail have more noise together
-_FAR_RINGS, _FINE_RINGS = 12, 7
+_NEAR_RINGS, _FAR_RINGS = 3, 10  # of a zoom
+_FINE_RINGS = 7  # of the last round
+_MANY_POWERS, _FEW_RINGS = 16, 4
+"""Longest runs: of powers of two at first, of rings at last, for heavy tails. Rings of a zoom are tried one by one: a
+run of them would take in many powers of two."""
+
 _GROWS = 3  # of the fine rings: a tail grows so far bin by bin
 _RARE = 1 / 12  # standard errors a power of two costs if nothing stands out: one is likelier than 1e15
 _OPEN_CHANCE = 0.001  # that noise alone makes an open bin of the last round look filled
@@ -85,7 +90,7 @@ class _Look:
 
 def bounds_asks(n_columns: int) -> list[Ask]:
     """Return what buying bounds releases at most."""
-    zoom = np.zeros((n_columns, 2**_MOST_BINS + 1 + 2 * _FAR_RINGS))
+    zoom = np.zeros((n_columns, 2**_MOST_BINS + 1 + 2 * (_NEAR_RINGS + _FAR_RINGS)))
     last = np.zeros((n_columns, _FINE_BINS + 1 + 2 * _FINE_RINGS))
     return [
         Ask.like(ColumnHistograms(magnitudes(n_columns)), share=_FIRST),
@@ -96,7 +101,7 @@ def bounds_asks(n_columns: int) -> list[Ask]:
 
 def buy_bounds(grant: Grant, n_columns: int, names: tuple[str, ...] | None) -> Bought:
     """Spend up to `MOST_SHARE` of a grant on bounds for every column."""
-    look = _look(grant.worth(_FIRST), magnitudes(n_columns), 0)
+    look = _look(grant.worth(_FIRST), magnitudes(n_columns), 0, longest=_MANY_POWERS)
     lower, upper = look.ranges
     lower = np.where(look.clear, lower, np.minimum(lower, -1.0))  # a box around zero, where nothing stands out
     upper = np.where(look.clear, upper, np.maximum(upper, 1.0))
@@ -104,14 +109,15 @@ def buy_bounds(grant: Grant, n_columns: int, names: tuple[str, ...] | None) -> B
         part, noise = _enough(grant, n_columns, _ZOOM, _ZOOM_NOISE * look.records)
         fitting = np.round(2 * np.log2(_FILLED * look.records / noise))
         bins = 2 ** int(np.clip(fitting, _FEWEST_BINS, _MOST_BINS))
-        look = _look(part, around(lower, upper, bins=bins, rings=_FAR_RINGS), _FAR_RINGS + 1)
+        edges = around(lower, upper, bins=bins, near=_NEAR_RINGS, far=_FAR_RINGS)
+        look = _look(part, edges, _NEAR_RINGS + _FAR_RINGS + 1, longest=1)
         clear = look.clear
         lower, upper = (np.where(clear, new, old) for new, old in zip(look.ranges, (lower, upper), strict=True))
         if all(map(spread, look.seen, look.counts)):
             break
     part, _ = _enough(grant, n_columns, _LAST, _LAST_NOISE * look.records)
-    edges = around(lower, upper, bins=_FINE_BINS, rings=_FINE_RINGS, factor=2.0)
-    return _ends(_look(part, edges, _FINE_RINGS + 1), lower, upper, names)
+    edges = around(lower, upper, bins=_FINE_BINS, near=_FINE_RINGS)
+    return _ends(_look(part, edges, _FINE_RINGS + 1, longest=_FEW_RINGS), lower, upper, names)
 
 
 def bounds_doubts(model: Any) -> npt.NDArray[np.bool_]:
@@ -120,10 +126,10 @@ def bounds_doubts(model: Any) -> npt.NDArray[np.bool_]:
     return np.asarray(getattr(model, "bounds_in_doubt_", given), dtype=bool)
 
 
-def _look(part: Grant, edges: Floats, rings: int) -> _Look:
-    """Spend a grant on a histogram of every column, and see what stands out."""
+def _look(part: Grant, edges: Floats, rings: int, *, longest: int) -> _Look:
+    """Spend a grant on a histogram of every column, and see what stands out; runs of rings up to a length."""
     released = part.release(ColumnHistograms(edges))
-    stderr, parts = float(released.stderr.flat[0]), segments(len(edges), edges.shape[1] + 1, rings)
+    stderr, parts = float(released.stderr.flat[0]), segments(len(edges), edges.shape[1] + 1, rings, longest)
     rare = 0.0 if rings else _RARE * rarity()
     found = [seen(counts, stderr, released.law, parts, rare) for counts in released.value]
     return _Look(released.value, stderr, released.law, closed(edges), found)

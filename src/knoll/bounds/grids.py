@@ -30,7 +30,7 @@ def closed(edges: Floats) -> Floats:
     return np.hstack([first - (edges[:, 1:2] - first), edges, last + (last - edges[:, -2:-1])])
 
 
-def around(lower: Floats, upper: Floats, *, bins: int, rings: int, factor: float | None = None) -> Floats:
+def around(lower: Floats, upper: Floats, *, bins: int, near: int, far: int = 0) -> Floats:
     """Return the inner edges of equal bins over each range and half its width on both sides, and of rings beyond.
 
     Parameters
@@ -39,17 +39,20 @@ def around(lower: Floats, upper: Floats, *, bins: int, rings: int, factor: float
         The ranges.
     bins : int
         Equal bins over twice the width of a range.
-    rings : int
-        Bins beyond on each side; the open ones come on top.
-    factor : float, optional
-        How much further out each ring reaches than the one before; by default they reach every common magnitude.
+    near : int
+        Rings on each side, each twice as far out as the one before; the open bins come on top.
+    far : int
+        More rings beyond, up to every common magnitude.
     """
     lower, upper = widened(lower, upper)
     width = (upper - lower)[:, None]
     fine = lower[:, None] - width / 2 + 2 * width * np.linspace(0.0, 1.0, bins + 1)
-    factors = factor or np.maximum(2 * _FARTHEST / width, 2.0**rings) ** (1 / rings)
-    far = width * (factors ** np.arange(1, rings + 1) / 2)
-    return np.hstack([lower[:, None] - far[:, ::-1], fine, upper[:, None] + far])
+    doublings = np.tile(np.arange(1.0, near + 1), (len(width), 1))
+    if far:
+        more = np.maximum(np.log2(2 * _FARTHEST / width) - near, far)
+        doublings = np.hstack([doublings, near + more * np.arange(1, far + 1) / far])
+    beyond = width * np.exp2(doublings) / 2
+    return np.hstack([lower[:, None] - beyond[:, ::-1], fine, upper[:, None] + beyond])
 
 
 def widened(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:

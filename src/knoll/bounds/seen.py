@@ -18,9 +18,7 @@ A mistake among the equal bins leaves a range a little too wide, one in a ring m
 """
 
 _FIRST = 1e-4  # the same among bins of every magnitude: later rounds cannot make good for many powers of two
-_LONGEST_FIRST = 16  # runs of these: more powers of two are no range
 _SHAPES = 4  # runs that are tried for each bin, about: the chance is shared out among them
-_LONGEST_RING = 4  # runs of rings: longer ones would hold several powers of two
 
 
 _FEW = 4  # bins: ends are then known to a quarter of the width, and the last look has bins for it
@@ -57,15 +55,15 @@ class Segment:
     chance: float
 
 
-def segments(n_columns: int, n_bins: int, rings: int) -> list[Segment]:
-    """Return equal bins, and `rings` bins on either side of them; all are alike if there are no rings."""
+def segments(n_columns: int, n_bins: int, rings: int, longest: int) -> list[Segment]:
+    """Return equal bins, and `rings` bins on either side of them, tried in runs up to a length; or all bins alike."""
     each = 1 / (_SHAPES * n_columns * n_bins)
     if not rings:
-        return [Segment(0, n_bins, _LONGEST_FIRST, _FIRST * each)]
+        return [Segment(0, n_bins, longest, _FIRST * each)]
     return [
         Segment(rings, n_bins - rings, n_bins, _NEAR * each),
-        Segment(0, rings, _LONGEST_RING, _FAR * each),
-        Segment(n_bins - rings, n_bins, _LONGEST_RING, _FAR * each),
+        Segment(0, rings, longest, _FAR * each),
+        Segment(n_bins - rings, n_bins, longest, _FAR * each),
     ]
 
 

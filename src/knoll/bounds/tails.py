@@ -21,7 +21,7 @@ _LOCAL = 0.3  # the index of the last two halvings is this uncertain, and limits
 _LARGEST = 0.125  # share of the records in the visible tail: beyond, there is no tail to speak of
 _HIDDEN = (1.0, 8.0)  # standard errors of one bin: least and most records that may be hidden beyond what is seen
 _GROWN = 3.0  # standard errors by which bins next to those seen must stand out together
-_SHIFT = 1.0  # standard errors of one bin: the visible tail is taken to be longer by the records of its noise
+_SHIFT = 1.5  # standard errors of one bin: the visible tail is taken to be longer by the records of its noise
 _INDEX = (-0.3, 0.7)  # tails between one that ends soon and a power of 1.4; heavier ones cannot be told at this noise
 _INDICES = np.arange(-10, 20) * 0.05 + 0.025  # tried; zero, where the law is a logarithm, is not among them
 

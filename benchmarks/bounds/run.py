@@ -108,7 +108,7 @@ def main() -> None:
     parser.add_argument("--only", choices=["clipping", "loss"])
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    given, seed, name = (LAST, 2, "bounds-last") if options.last else (WORK, 1, "bounds")
+    given, seed, name = (LAST, 3, "bounds-last") if options.last else (WORK, 1, "bounds")
     command = f"python -m benchmarks.bounds.run --runs {options.runs}" + (" --last" if options.last else "")
     if options.only != "loss":
         clipping(options.runs, given, seed, command, name)

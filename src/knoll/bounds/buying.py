@@ -49,7 +49,6 @@ _MANY_POWERS, _FEW_RINGS = 16, 4
 """Longest runs: of powers of two at first, of rings at last, for heavy tails. Rings of a zoom are tried one by one: a
 run of them would take in many powers of two."""
 
-_GROWS = 3  # of the fine rings: a tail grows so far bin by bin
 _RARE = 1 / 12  # standard errors a power of two costs if nothing stands out: one is likelier than 1e15
 _OPEN_CHANCE = 0.001  # that noise alone makes an open bin of the last round look filled
 
@@ -151,7 +150,7 @@ def _ends(look: _Look, lower: Floats, upper: Floats, names: tuple[str, ...] | No
     lower, upper = lower.copy(), upper.copy()
     doubt = ~look.clear
     filled = look.law.tail(_OPEN_CHANCE) * look.stderr
-    rings = _FINE_RINGS + 1 - _GROWS
+    rings = _FINE_RINGS + 1
     for j, (one, counts, edges) in enumerate(zip(look.seen, look.counts, look.edges, strict=True)):
         if not one.clear:
             continue

@@ -20,7 +20,8 @@ _FARTHER = 2.5  # halvings of `REST` by an index of one: what a heavy tail leave
 _LOCAL = 0.3  # the index of the last two halvings is this uncertain, and limits that of the whole tail
 _LARGEST = 0.125  # share of the records in the visible tail: beyond, there is no tail to speak of
 _HIDDEN = (1.0, 8.0)  # standard errors of one bin: least and most records that may be hidden beyond what is seen
-_GROWN = 3.0  # standard errors by which bins next to those seen must stand out together
+_GROWN = 3.0  # standard errors by which bins beyond those seen must stand out; by mistake, a range grows by a half
+_GROWS = 3  # rings into which a tail may grow so
 _SHIFT = 1.5  # standard errors of one bin: the visible tail is taken to be longer by the records of its noise
 _INDEX = (-0.3, 0.7)  # tails between one that ends soon and a power of 1.4; heavier ones cannot be told at this noise
 _INDICES = np.arange(-10, 20) * 0.05 + 0.025  # tried; zero, where the law is a logarithm, is not among them
@@ -46,13 +47,13 @@ def upper_end(counts: Floats, edges: Floats, last: int, rings: int, stderr: floa
     last : int
         The last bin that is seen.
     rings : int
-        Outer bins into which bins next to the last must not grow.
+        Outer bins that are wider than others.
     stderr : float
         Standard error of each count.
     records : float
         How many records there are, about.
     """
-    last = _grown(counts[: len(counts) - rings], last, stderr)
+    last = _grown(counts, last, rings, stderr)
     hidden = float(np.clip(np.cumsum(counts[last + 1 :]).max(initial=0.0), *(np.array(_HIDDEN) * stderr)))
     sizes = hidden + np.maximum.accumulate(np.cumsum(counts[last::-1]).clip(min=0.0))
     sizes, places = np.concatenate([[0.0, hidden], sizes]), np.concatenate([[edges[last + 1]], edges[last + 1 :: -1]])
@@ -68,14 +69,16 @@ def upper_end(counts: Floats, edges: Floats, last: int, rings: int, stderr: floa
     return End(max(end, float(edges[last + 1])), wanted <= _LARGEST * records)
 
 
-def _grown(counts: Floats, last: int, stderr: float) -> int:
-    """Return the last bin after those next to it that stand out together, as many as stand out most."""
-    while last + 1 < len(counts):
-        sums = np.cumsum(counts[last + 1 :]) / np.sqrt(np.arange(1, len(counts) - last))
-        if sums.max() <= _GROWN * stderr:
-            break
-        last += 1 + int(sums.argmax())
-    return last
+def _grown(counts: Floats, last: int, rings: int, stderr: float) -> int:
+    """Return the last bin after those beyond that stand out, alone (rare values) or with all before them (a tail)."""
+    while True:
+        beyond = counts[last + 1 : len(counts) - rings + _GROWS]
+        alone = np.flatnonzero(beyond[: max(len(beyond) - _GROWS, 0)] > _GROWN * stderr)
+        sums = np.cumsum(beyond) / np.sqrt(np.arange(1, len(beyond) + 1))
+        together = np.flatnonzero(sums == sums.max(initial=_GROWN * stderr))
+        if not len(alone) and not len(together):
+            return last
+        last += 1 + int(max(*alone[-1:], *together[:1], 0))
 
 
 def _reach(beyond: float, share: float, index: float) -> float:

@@ -4,8 +4,9 @@ epsilon = 1, delta = 1e-6. Clipping: fits of 1 to 10 columns of seven kinds (nor
 bimodal, constant, uniform in odd units). A fit is bad if it clips more than 2 % of a column and has no doubt about any;
 the goal is less than 5 % of the fits without doubt. "width" is that of the bounds over the data's range. Loss: five
 clusters in columns of different units, and columns of the seven kinds; `KMeans(5, scale_by_bounds=True)`, mean squared
-distance to the nearest centre in units of the known bounds (the range of the data and a tenth more); the goal is at
-most 1.5 times that with known bounds.
+distance to the nearest centre in units of the known bounds (the range of the data and a tenth more; ± a thousandth of a
+constant); the goal is at most 1.5 times that with known bounds. A first last look (seed 2, 40 runs) had 10 bad fits of
+378; single bins beyond those seen are taken into account since, and the seed is another one.
 
     make bench-bounds                     two minutes
     make bench-bounds ARGS=--last         other parameters and seeds, kept apart for the last look
@@ -81,7 +82,7 @@ def losses(runs: int, given: Parameters, seed: int, command: str, name: str) -> 
         for run in range(runs):
             rng = RandomState([seed, n, d, run])
             X = clusters(n, d, given, rng) if kind == "clusters" else table(n, d, given, rng)[0]
-            margin = np.maximum(np.ptp(X, axis=0), 1e-6 * np.abs(X).max(axis=0) + 1e-9) / 20
+            margin = np.maximum(np.ptp(X, axis=0) / 20, 1e-3 * np.abs(X).max(axis=0) * (np.ptp(X, axis=0) == 0) + 1e-9)
             known = knoll.Box(tuple(X.min(axis=0) - margin), tuple(X.max(axis=0) + margin))
             pairs.append([_loss(X, known, bounds) for bounds in (known, "private")])
         with_known, bought = np.array(pairs).T

@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: audit mutants tables demo test lint bench-speed bench-kmeans bench-mixtures bench-morse bench-modes bench-diagnostics clean
+.PHONY: audit mutants tables demo test lint bench-speed bench-kmeans bench-mixtures bench-morse bench-modes bench-diagnostics bench-bounds clean
 
 demo: $(VENV)/knoll
 	$(BIN)/knoll demo --out demo
@@ -35,6 +35,8 @@ bench-mixtures: $(VENV)/dev
 bench-diagnostics: $(VENV)/dev
 	$(BIN)/python -m benchmarks.diagnostics.run $(ARGS)
 	$(BIN)/python -m benchmarks.diagnostics.quality $(ARGS)
+bench-bounds: $(VENV)/dev
+	$(BIN)/python -m benchmarks.bounds.run $(ARGS)
 
 audit: $(VENV)/dev
 	$(BIN)/python -m tools.audit $(ARGS)

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from knoll import progress
-from knoll.bounds import PRIVATE, SHARE, bounds_asks, buy_bounds
+from knoll.bounds import MOST_SHARE, PRIVATE, bounds_asks, buy_bounds
 from knoll.diagnose import Diagnosed
 from knoll.parameters import Flag, Rule, check_rules
 from knoll.privacy import (
@@ -40,7 +40,8 @@ COMMON_PARAMETERS = """epsilon, delta : float, default=1.0 and 1e-6
         many times, and `privacy_` tells of the last fit only; a shared `ledger` adds them up.
     bounds : Box, Ball, (lower, upper), list of (lower, upper) per column, dict or "private"
         Where records can lie, known without looking at them; records outside are clipped. ``"private"`` buys
-        bounds with a tenth of the budget.
+        bounds with 6 % of the budget if records are many, up to 40 % if they are few for so many columns; look at
+        `bounds_` and `bounds_in_doubt_`.
     scale_by_bounds : bool, default=True
         Measure distances in units of each column's bounds, so that years and dollars count alike. False measures in
         raw units. (Scaling by the data's own spread, as a StandardScaler before the estimator does, is not private, and
@@ -67,6 +68,9 @@ DROP_UNSEEN = """drop_unseen : bool, default=False
 
 COMMON_ATTRIBUTES = """bounds_ : Box or Ball
         The bounds used, given or bought.
+    bounds_in_doubt_ : boolean array of shape (n_features,)
+        True where bounds were bought and the noise may hide more than 2 % of the records outside. Give bounds for such
+        columns, or take more records, fewer columns or a larger epsilon. False where bounds were given.
     privacy_ : Privacy
         What was released, at what cost; print it.
     diagnostics_ : tuple of Diagnostic
@@ -135,7 +139,8 @@ class PrivateFit(Diagnosed):
             progress.shown(type(self).__name__, enabled=self.verbose),
         ):
             found = draft._fit(context, rng)
-            vars(draft).update(_pinned(found, context.domain), bounds_=context.domain, privacy_=context.statement())
+            bounds = {"bounds_": context.domain, "bounds_in_doubt_": context.in_doubt}
+            vars(draft).update(_pinned(found, context.domain), **bounds, privacy_=context.statement())
         draft._diagnose()
         self.__dict__ = draft.__dict__
         self._warn(stacklevel=3)
@@ -189,6 +194,8 @@ class FitContext:
     scales: np.ndarray
     statement: Callable[[], Privacy]
     """Rechecks the spend and returns the privacy statement."""
+    in_doubt: np.ndarray
+    """Columns whose bounds were bought and are in doubt."""
 
 
 @contextmanager
@@ -239,7 +246,7 @@ def open_curator(
         estimator=type(estimator).__name__,
         asks=(
             *(bounds_asks(engine.n_columns) if private else ()),
-            *(ask.within(1 - SHARE if private else 1.0) for ask in asks or estimator._asks(coordinates)),
+            *(ask.within(1 - MOST_SHARE if private else 1.0) for ask in asks or estimator._asks(coordinates)),
         ),
     )
     known = ("column names", *(() if private else ("bounds",)), *public)
@@ -247,10 +254,12 @@ def open_curator(
     _recognise(ledger, engine, dataset)
     with curator:
         grant = Grant(curator)
+        in_doubt = np.zeros(engine.n_columns, dtype=bool)
         if domain is None:
-            domain = buy_bounds(grant, engine.n_columns, engine.names)
+            bought = buy_bounds(grant, engine.n_columns, engine.names)
+            domain, in_doubt = bought.box, bought.in_doubt
         scales = domain.scales if estimator.scale_by_bounds else np.ones(domain.n_columns)
-        yield FitContext(grant.rest, domain, scales, partial(curator.statement, (*known, *counted)))
+        yield FitContext(grant.rest, domain, scales, partial(curator.statement, (*known, *counted)), in_doubt)
 
 
 def _pinned(found: Mapping[str, Any], domain: Box | Ball) -> dict[str, Any]:

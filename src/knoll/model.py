@@ -43,6 +43,7 @@ def save(model: Any, path: str | PathLike[str]) -> None:
         **_plain(model),
         "columns": None if names is None else [str(name) for name in names],
         "bounds": _bounds_out(model.bounds_),
+        "bounds_in_doubt": _doubts_out(model),
         "fitted": {name: _nested(np.asarray(getattr(model, name))) for name in model._published},
         "privacy": model.privacy_.to_dict(),
         **_quality_out(model),
@@ -83,6 +84,8 @@ def _build(data: dict[str, Any]) -> Any:
     model.set_params(bounds=bounds)
     _check(model)
     model.bounds_, model.n_features_in_ = bounds, bounds.n_sources
+    if (doubts := _doubts_in(data.get("bounds_in_doubt"), bounds.n_sources)) is not None:
+        model.bounds_in_doubt_ = doubts
     lengths = {"d": bounds.n_columns}
     for name, axes in model._published.items():
         array = _array(data["fitted"][name], name)
@@ -200,6 +203,20 @@ def _part_in(data: Any) -> Part:
     if kind == "circle":
         return Circle(*numbers)
     raise ValueError("a part of its bounds is unknown")
+
+
+def _doubts_out(model: Any) -> list[bool] | None:
+    """Return which columns' bounds are in doubt; None for kinds of models that buy none."""
+    return model.bounds_in_doubt_.tolist() if hasattr(model, "bounds_in_doubt_") else None
+
+
+def _doubts_in(values: Any, n_columns: int) -> np.ndarray | None:
+    """Return the doubts that a file tells; files of earlier versions tell none."""
+    if values is None:
+        return None
+    if not isinstance(values, list) or len(values) != n_columns or any(type(each) is not bool for each in values):
+        raise ValueError("its doubts about bounds are not a truth value for each column")
+    return np.array(values, dtype=bool)
 
 
 def _side(values: Any) -> tuple[float, ...]:

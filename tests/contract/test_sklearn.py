@@ -115,9 +115,9 @@ def test_private_bounds_cover_the_data(blobs):
     model = knoll.Lloyd(3, epsilon=2.0, bounds="private", scale_by_bounds=True).fit(shifted)
     low, high = model.bounds_.corners
     inside = ((shifted >= low) & (shifted <= high)).all(axis=1).mean()
-    assert inside > 0.9
+    assert inside > 0.98
     assert (high - low < [300, 3e4]).all()
-    assert sum(e.share for e in model.privacy_.releases if e.query == "column histograms") == pytest.approx(0.1)
+    assert 0.05 < sum(e.share for e in model.privacy_.releases if e.query == "column histograms") < 0.4
     assert "bounds" not in model.privacy_.assumed_public
 
 

@@ -243,3 +243,16 @@ def test_rooms_are_there_after_a_plain_import():
     """As the documentation writes it: `import knoll`, then `knoll.plots.plot_morse(model)`."""
     code = "import knoll; knoll.plots.plot_morse, knoll.morse.landscape, knoll.audit.audit, knoll.testing.zero_noise"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_bought_bounds_are_printed(run, visits, tmp_path):
+    bought = ("--columns", "age,bmi", "--bounds", "private", "--k", 2, "--missing", "drop")
+    done = run("cluster", visits, *bought, "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    box = knoll.load(tmp_path / "out" / "model.json").bounds_
+    text = " ".join(done.output.split())
+    assert f"age {box.lower[0]:.6g} to {box.upper[0]:.6g}" in text
+    doubtful = run("cluster", visits, *bought, "--epsilon", 0.05, "--out", tmp_path / "out")
+    assert "in doubt: give bounds for it" in " ".join(doubtful.output.split())
+    given = cluster(run, visits, "--out", tmp_path / "out")
+    assert "bought from the budget" not in given.output

@@ -151,6 +151,7 @@ def print_result(model: Any, show: Callable[[Any], None], files: dict[Path, str]
         console.print(f"[bold red]{model.privacy_.warning}[/bold red]")
     show(model)
     print_remarks(model)
+    print_bounds(model)
     console.print(escape(str(model.privacy_)), highlight=False, soft_wrap=True)
     console.print(f"\nDone in {seconds:.1f} s. Wrote:")
     for file, what in files.items():
@@ -165,6 +166,21 @@ def print_remarks(model: Any) -> None:
         if each.code != "seeded-noise":  # said already, before all else
             head = f"[bold {COLOURS[each.severity]}]{each.severity}[/]: {escape(each.message)}"
             console.print(f"{head} [dim]{escape(each.advice)}[/dim]", highlight=False, soft_wrap=True)
+
+
+def print_bounds(model: Any) -> None:
+    """Print bounds that were bought: nobody else knows them, and records outside were moved to them."""
+    if not isinstance(model.bounds, str):
+        return
+    box, doubts = model.bounds_, model.bounds_in_doubt_
+    names = box.names or tuple(f"x{j}" for j in range(box.n_columns))
+    console.print("Bounds, bought from the budget; values outside count as the nearest bound:", highlight=False)
+    for name, low, high, doubt in list(zip(names, box.lower, box.upper, doubts, strict=True))[:MOST_ROWS]:
+        note = "  [yellow]in doubt: give bounds for it, or take more rows or a larger epsilon[/yellow]" if doubt else ""
+        console.print(f"  {escape(str(name))}  {low:.6g} to {high:.6g}{note}", highlight=False, soft_wrap=True)
+    if box.n_columns > MOST_ROWS:
+        more = f"{box.n_columns - MOST_ROWS} more, {int(doubts[MOST_ROWS:].sum())} of them in doubt"
+        console.print(f"  ... and {more}; the model's file has all", highlight=False)
 
 
 def print_table(title: str, header: list[str], rows: list[list[str]], file: str) -> None:

@@ -41,7 +41,7 @@ from knoll.releases.grammar import (
     times,
 )
 
-BOUNDS = Release(ColumnHistograms, times(2), option("bounds", "private"))
+BOUNDS = Release(ColumnHistograms, times(3, 5), option("bounds", "private"))
 """What comes before all else if bounds are bought."""
 
 PAPER = option("preset", "paper")

@@ -75,9 +75,29 @@ def log_normal(rng: Rng, k: int, d: int, n: int) -> np.ndarray:
     return centres[label] + np.minimum(np.exp(0.8 * rng.normal(size=(n, d))), 12.0)
 
 
+def zeros(rng: Rng, k: int, d: int, n: int) -> np.ndarray:
+    X = np.abs(uneven(rng, k, d, n))
+    X[rng.random((n, d)) < 0.3] = 0.0
+    return X
+
+
+def sheet(rng: Rng, k: int, d: int, n: int) -> np.ndarray:
+    t = rng.uniform(0, 2 * np.pi, n)
+    X = 0.4 * rng.normal(size=(n, d))
+    X[:, 0] += 8 * np.cos(t)
+    X[:, 1] += 8 * np.sin(2 * t)
+    return X
+
+
+def two_scales(rng: Rng, k: int, d: int, n: int) -> np.ndarray:
+    centres, label = _centres(rng, k, d, n)
+    return centres[label] + np.where(rng.random(n) < 0.5, 0.2, 2.0)[:, None] * rng.laplace(size=(n, d))
+
+
 Kind = Callable[[Rng, int, int, int], np.ndarray]
 TUNED: dict[str, Kind] = {f.__name__: f for f in (blobs, uneven, skewed, uniform, overlapping, heavy)}
 HELD_OUT: dict[str, Kind] = {f.__name__: f for f in (stretched, background, whole_numbers, rings, log_normal)}
+LAST: dict[str, Kind] = {f.__name__: f for f in (zeros, sheet, two_scales)}
 
 
 @dataclass(frozen=True)
@@ -97,7 +117,7 @@ class Case:
     def records(self) -> np.ndarray:
         """Make the records; if distances are scaled, columns come in different units."""
         rng = np.random.default_rng(self.seed)
-        X = {**TUNED, **HELD_OUT}[self.kind](rng, self.k, self.d, self.n)
+        X = {**TUNED, **HELD_OUT, **LAST}[self.kind](rng, self.k, self.d, self.n)
         return X * 10.0 ** rng.uniform(-2, 2, self.d) if self.scaled and self.bounds == "box" else X
 
     def domain(self, X: np.ndarray) -> knoll.Box | knoll.Ball:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -185,8 +186,9 @@ def print_bounds(model: Any) -> None:
 
 def print_table(title: str, header: list[str], rows: list[list[str]], file: str) -> None:
     """Print the first rows of a table, and say in which file the others are, and columns that do not fit."""
+    widths = [max(map(cell_len, column)) + 3 for column in zip(header, *rows[:MOST_ROWS], strict=True)]
     shown = len(header)
-    while shown > FEWEST_COLUMNS and console.measure(_table(title, header[:shown], rows)).maximum > console.width:
+    while shown > FEWEST_COLUMNS and 1 + sum(widths[:shown]) > console.width:
         shown -= 1
     console.print(_table(title, header[:shown], rows))
     left = [name for name in header[shown:] if name != "..."]

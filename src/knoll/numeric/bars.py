@@ -64,7 +64,8 @@ def bars(cells: Measured, published: Published) -> Bars:
     off_size = published.sizes - count - sizes + total(excess)
     size_error = np.sqrt(np.square(off_size).mean(axis=0) + total(np.square(doubt)))
     size_error = np.where(total(np.ones(len(likely))) > 0, size_error, np.inf)
-    seen = (count > clear_level(k, pure=published.pure) * error) & (found > WORLDS / 2) & ~hidden
+    clear = count - total(excess) > clear_level(k, pure=published.pure) * error
+    seen = clear & (found > WORLDS / 2) & ~hidden
     known = seen[:, None] & (stderr < GUESS * published.half)
     return Bars(np.where(known, stderr, np.inf), size_error, known.any(axis=1))
 

@@ -95,7 +95,7 @@ def component_bars(steps: Sequence[MeasuredStep], last: Mixture, domain: Box | B
     (off, noise), (size_off, size_noise) = (np.array(each).swapaxes(0, 1) for each in (places, sizes))
     stderr = np.sqrt((np.square(off) + noise).mean(axis=0))
     size_error = np.sqrt((np.square(size_off + member @ excess) + size_noise).mean(axis=0))
-    seen = member @ count > clear_level(k, pure=published.pure) * np.sqrt(member @ np.square(error))
+    seen = member @ (count - excess) > clear_level(k, pure=published.pure) * np.sqrt(member @ np.square(error))
     known = seen[:, None] & (stderr < GUESS * domain.half)
     return Bars(np.where(known, stderr, np.inf), size_error, known.any(axis=1))
 

@@ -192,7 +192,7 @@ class PrivateMixture(DropsUnseen, Diagnosed, DensityMixin, BaseEstimator):
             self.means_,
             self.covariances_,
             (self.weights_stderr_, self.means_stderr_, self.covariances_stderr_),
-            self.bounds_.half if scaled else np.ones(self.bounds_.n_columns),
+            self.bounds_.scales if scaled else np.ones(self.bounds_.n_columns),
             tied=self.covariance_type == "tied",
             round_=self.covariance_type == "spherical",
         )

@@ -43,7 +43,7 @@ def test_two_standard_errors_cover_the_figures_of_the_records(kind):
     inside = []
     for seed in range(12):
         X = three(seed)
-        model = kind(3, bounds=(-10, 10), random_state=seed).fit(X)
+        model = kind(3, bounds=(-10, 10), scale_by_bounds=False, random_state=seed).fit(X)
         off = np.abs(np.subtract(figures(model.quality_), on_records(model, X)))
         inside.append(off <= 2 * np.array(errors(model.quality_)))
     assert np.mean(inside) > 0.8
@@ -52,7 +52,7 @@ def test_two_standard_errors_cover_the_figures_of_the_records(kind):
 def test_many_columns():
     rng = np.random.default_rng(0)
     X = 4 * rng.normal(size=(5, 20))[rng.integers(5, size=20_000)] + rng.normal(size=(20_000, 20))
-    model = knoll.KMeans(5, bounds=(-18, 18), random_state=0).fit(X)
+    model = knoll.KMeans(5, bounds=(-18, 18), scale_by_bounds=False, random_state=0).fit(X)
     expected = on_records(model, X)
     assert model.quality_.within_variance == pytest.approx(expected[0], rel=0.4)
     assert model.quality_.explained == pytest.approx(expected[1], abs=0.05)
@@ -61,7 +61,7 @@ def test_many_columns():
 
 def test_mixtures():
     X = three(0, 20_000)
-    model = knoll.GaussianMixture(3, bounds=(-10, 10), random_state=0).fit(X)
+    model = knoll.GaussianMixture(3, bounds=(-10, 10), scale_by_bounds=False, random_state=0).fit(X)
     assert model.quality_.within_variance == pytest.approx(2.0, rel=0.1)
     assert model.quality_ == model.quality_
     for shape in ("tied", "diag", "spherical"):

@@ -6,11 +6,12 @@ python -m benchmarks.diagnostics.run --only few-records
 """
 
 import argparse
+import json
 import warnings
 
 import numpy as np
 
-from benchmarks.common import write
+from benchmarks.common import RESULTS, write
 from benchmarks.diagnostics.kinds import KINDS
 from benchmarks.diagnostics.last import LAST
 from knoll.diagnose import CODES
@@ -66,7 +67,10 @@ def main() -> None:
     runs = 8 if given.quick else given.runs
     command = f"python -m benchmarks.diagnostics.run --runs {runs}"
     rows = [row for code in ([given.only] if given.only else CODES) for row in rows_of(code, runs)]
-    if not given.only:
+    if given.only:  # measured again: its rows replace the old ones
+        old = json.loads((RESULTS / "diagnostics-kinds.json").read_text())["rows"]
+        rows = [row for code in CODES for row in (rows if code == given.only else old) if row["code"] == code]
+    if not given.quick:
         write("diagnostics-kinds", command, rows)
         write("diagnostics", command, totals(rows))
 

@@ -1,16 +1,17 @@
 """Diagnostics: how often each code is said of data that must trigger it, and of data that must not. Goal: 95 % each.
 
-python -m benchmarks.diagnostics.run             about ten minutes: 40 fits of each kind
+python -m benchmarks.diagnostics.run             about twenty minutes: 40 fits of each kind
 python -m benchmarks.diagnostics.run --quick     8 fits of each
 python -m benchmarks.diagnostics.run --only few-records
 """
 
 import argparse
+import json
 import warnings
 
 import numpy as np
 
-from benchmarks.common import write
+from benchmarks.common import RESULTS, write
 from benchmarks.diagnostics.kinds import KINDS
 from benchmarks.diagnostics.last import LAST
 from knoll.diagnose import CODES
@@ -59,14 +60,19 @@ def totals(rows: list[dict]) -> list[dict]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="8 fits of each kind")
+    parser.add_argument("--runs", type=int, default=40, help="fits of each kind")
     parser.add_argument("--only", choices=list(CODES), help="one code")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
-    runs = 8 if given.quick else 40
+    runs = 8 if given.quick else given.runs
+    command = f"python -m benchmarks.diagnostics.run --runs {runs}"
     rows = [row for code in ([given.only] if given.only else CODES) for row in rows_of(code, runs)]
-    if not given.only:
-        write("diagnostics-kinds", "python -m benchmarks.diagnostics.run", rows)
-        write("diagnostics", "python -m benchmarks.diagnostics.run", totals(rows))
+    if given.only:  # measured again: its rows replace the old ones
+        old = json.loads((RESULTS / "diagnostics-kinds.json").read_text())["rows"]
+        rows = [row for code in CODES for row in (rows if code == given.only else old) if row["code"] == code]
+    if not given.quick:
+        write("diagnostics-kinds", command, rows)
+        write("diagnostics", command, totals(rows))
 
 
 if __name__ == "__main__":

@@ -123,3 +123,12 @@ def test_severities_by_meaning():
     assert "error" in {each.severity for each in nothing.diagnostics_ if each.code == "clusters-not-seen"}
     half = knoll.KMeans(100, bounds=(-10, 10)).fit(three(0, 1000))
     assert "warning" in {each.severity for each in half.diagnostics_ if each.code == "clusters-not-seen"}
+
+
+def test_many_zeros_are_not_cut():
+    rng = np.random.default_rng(0)
+    gains = np.where(rng.random(6000) < 0.08, rng.uniform(3000, 20_000, 6000), 0.0)
+    table = pd.DataFrame({"gain": gains, "age": np.clip(rng.normal(45, 15, 6000), 0, 110)})
+    for k in (1, 2, 5):
+        model = knoll.KMeans(k, bounds={"gain": (0, 100_000), "age": (0, 110)}, scale_by_bounds=True).fit(table)
+        assert "centres-on-bounds" not in [each.code for each in model.diagnostics_]

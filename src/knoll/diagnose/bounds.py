@@ -7,7 +7,7 @@ from knoll.diagnose.facts import Facts
 
 NEAR = 0.01  # a centre this near to a bound, in widths, is on it, if no spread was released
 PILED, FROM = 0.6, 0.05  # or if it is within FROM widths, and nearer than PILED spreads: one half normal curve has 1.3
-TIGHT = 0.003  # or this near, whatever its spread: all of its records are there
+TIGHT = 0.003  # or this near, with a spread below NEAR: all of its records are there
 SPHERE = 0.93  # a cluster whose records lie on average beyond this part of a ball's radius, squared, is on its surface
 MATTERS = 0.1  # part of the records whose clusters must be on a bound for a remark
 TWO_VALUES = 0.6  # part of the largest possible variance above which a column has two values, both of them bounds
@@ -21,11 +21,14 @@ def centres_on_bounds(facts: Facts) -> Diagnostic | None:
     """Say in which columns the centres lie on the bounds."""
     if not facts.seen.any():
         return None
-    low, high = _on_sphere(facts) if facts.ball else _on_sides(facts)
-    weight = facts.weight
+    low, high = _on_sphere(facts) if facts.ball else _on_sides(facts, piled=True)
+    two_valued = _two_valued(facts, low, high)
+    if not facts.ball:  # zero is a natural limit: records pile up there uncut, and only all of them count
+        low_all, high_all = _on_sides(facts, piled=False)
+        low, high = np.where(facts.lower == 0, low_all, low), np.where(facts.upper == 0, high_all, high)
     every = low[facts.seen].all(axis=0) | high[facts.seen].all(axis=0)
-    cut = low & (facts.lower != 0)  # zero is a natural limit: many records may really be there
-    some = (np.maximum(weight @ cut, weight @ high) >= MATTERS) & ~_two_valued(facts, low, high)
+    cut = np.maximum(facts.weight @ (low & (facts.lower != 0)), facts.weight @ (high & (facts.upper != 0)))
+    some = (cut >= MATTERS) & ~two_valued
     if not (every | some).any():
         return None
     names = "the surface of the ball" if facts.ball else f"the bounds of {listed(facts.columns(every | some))}"
@@ -35,15 +38,19 @@ def centres_on_bounds(facts: Facts) -> Diagnostic | None:
     return Diagnostic("centres-on-bounds", "error" if every.any() else "warning", message, advice)
 
 
-def _on_sides(facts: Facts) -> tuple[np.ndarray, np.ndarray]:
-    """Return which centres lie on the lower and on the upper bound of each column, (k, d)."""
-    spread = None if facts.spread is None else facts.spread / facts.width
+def _on_sides(facts: Facts, *, piled: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return which centres lie on the lower and on the upper bound of each column, (k, d).
+
+    `piled` counts those of whose records a good part piles up there, too.
+    """
 
     def on(gap: np.ndarray) -> np.ndarray:
-        if spread is None:
-            near = gap <= NEAR
-        else:
-            near = ((gap <= TIGHT) & (spread <= NEAR)) | ((gap <= FROM) & (gap < PILED * spread))
+        if facts.spread is None:
+            return (gap <= NEAR) & facts.seen[:, None]
+        spread = facts.spread / facts.width
+        near = (gap <= TIGHT) & (spread <= NEAR)
+        if piled:
+            near |= (gap <= FROM) & (gap < PILED * spread)
         return near & facts.seen[:, None]
 
     return on((facts.at - facts.lower) / facts.width), on((facts.upper - facts.at) / facts.width)

@@ -7,7 +7,7 @@ from knoll.diagnose.facts import Facts
 
 CLEAR = 4.0  # standard errors in an average cluster: one of half that size is at 2, where clusters count as not seen
 FEWEST = 20.0  # standard errors in all records: fewer cannot show even five equal clusters clearly (5 x CLEAR)
-DOUBT = 0.5  # confidence below which another number is as probable as all that was chosen
+DOUBT = 0.5  # confidence below which all other numbers together are more probable than the chosen one
 CLOSE = 0.5  # a runner-up is close if it is at least this many times as probable as the best
 
 

@@ -28,6 +28,7 @@ from knoll.queries import (
     LatticeCounts,
     Nearest,
     NearestVotes,
+    PairVotes,
     Projected,
     ScatterMatrix,
     SplitTree,
@@ -150,6 +151,10 @@ QUERIES = {
     "votes, two levels": (NearestVotes(TwoLevel(_cells(BOX2, 12).centres, np.array([0, 1, 2] * 4), BOX2)), 2),
     "votes, a tree of 3000": (NearestVotes(_cells(BALL3, 3000)), 3),
     "votes, groups of 5000": (NearestVotes(candidates(_points(BOX7, 5000), BOX7)), 7),
+    "pair votes, 2 centres": (PairVotes(_cells(BOX1, 2), 0.2), 1),
+    "pair votes, 7 in a box": (PairVotes(_cells(BOX2, 7, scaled=True), 0.15), 2),
+    "pair votes, 40 in a ball": (PairVotes(_cells(BALL3, 40), 0.2), 3),
+    "pair votes, projected": (PairVotes(Nearest(np.array([[0.5, 0.1], [-0.3, 0.2], [0.0, 0.0]]), PROJECTED), 0.2), 5),
     "shapes, box": (_shapes(BOX2, 4), 2),
     "shapes, one cell": (_shapes(BOX5, 1, scaled=True, square_weight=0.7), 5),
     "shapes, one column": (_shapes(BOX1, 1, count_weight=0.5, square_weight=0.3), 1),
@@ -196,6 +201,7 @@ ESTIMATORS = {
         knoll.MorseClustering, base=knoll.HardEMGaussianMixture(n_steps=2), n_subclusters=6
     ),
     "GaussianMixture": _of(knoll.GaussianMixture, n_components=3),
+    "GaussianMixture, k unknown": _of(knoll.GaussianMixture, n_components=None),
     "GaussianMixture, paper": _of(knoll.GaussianMixture, n_components=2, preset="paper"),
     "EMGaussianMixture": _of(
         knoll.EMGaussianMixture, n_components=2, bounds="private", n_steps=3, covariance_type="tied"
@@ -205,6 +211,7 @@ ESTIMATORS = {
     "ModeSeeking": _of(knoll.ModeSeeking, bandwidth=0.25, n_frequencies=64),
     "ModeSeeking, each step": _of(knoll.ModeSeeking, bounds=None, bandwidth=0.4, release="each-step", n_steps=3),
     "ModeSeeking, mini-batches": _of(knoll.ModeSeeking, release="each-step", mini_batches=True, n_steps=4),
+    "MorseClustering, k unknown": _of(knoll.MorseClustering),
     "ModeClustering": _of(knoll.ModeClustering, n_clusters=3),
     "ModalRegression": _of(knoll.ModalRegression, bandwidth=0.3, n_frequencies=64),
     "Lloyd, ball": _of(knoll.Lloyd, n_clusters=2, bounds=None),

@@ -13,6 +13,7 @@ from knoll.numeric.mixture import Mixture
 from knoll.parameters import SHAPE, Rule, Whole, check_count, check_rules, check_shape
 from knoll.privacy import Ask
 from knoll.rows import check_rows, label_rows
+from knoll.steps.choose import Choice
 from knoll.steps.moments import Belief, Form, standard_errors
 
 MOST_COMPONENTS = 10_000  # a limit that refuses typing errors: no release could show so many
@@ -48,8 +49,8 @@ class Components:
         How far covariances were shrunk to their diagonals.
     total : float
         Released number of records.
-    confidence : float
-        How often redrawn noise gives the same number of components.
+    choice : Choice, optional
+        The number of components, if it was chosen, with its candidates.
     more : mapping
         Further fitted attributes by name.
     """
@@ -58,14 +59,16 @@ class Components:
     errors: tuple[np.ndarray, np.ndarray, np.ndarray]
     shrinkage: np.ndarray
     total: float
-    confidence: float = 1.0
+    choice: Choice | None = None
     more: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of_belief(cls, belief: Belief, confidence: float = 1.0, more: Mapping[str, Any] | None = None) -> "Components":
+    def of_belief(
+        cls, belief: Belief, choice: Choice | None = None, more: Mapping[str, Any] | None = None
+    ) -> "Components":
         """Return what steps of expectation-maximisation found."""
         total = float(belief.counts.sum())
-        return cls(belief.mixture, standard_errors(belief), belief.shrinkage, total, confidence, more or {})
+        return cls(belief.mixture, standard_errors(belief), belief.shrinkage, total, choice, more or {})
 
     def attributes(self) -> dict[str, Any]:
         """Return the fitted attributes, all of them post-processing of what was released."""
@@ -79,7 +82,7 @@ class Components:
             "shrinkage_": self.shrinkage,
             "n_records_": max(self.total, 0.0),
             "n_components_": self.mixture.n_components,
-            "n_components_confidence_": self.confidence,
+            **(self.choice or Choice.given(self.mixture.n_components)).attributes("n_components"),
             **self.more,
         }
 
@@ -95,6 +98,7 @@ class PrivateMixture(DensityMixin, BaseEstimator):
     _published: ClassVar = {
         "weights_": "k", "means_": "kd", "covariances_": "kdd", "weights_stderr_": "k", "means_stderr_": "kd",
         "covariances_stderr_": "kdd", "shrinkage_": "k", "n_records_": "", "n_components_confidence_": "",
+        "n_components_candidates_": "qo",
     }  # fmt: skip
 
     def _check_parameters(self) -> None:

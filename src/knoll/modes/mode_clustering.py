@@ -11,6 +11,7 @@ them as the noise allows. They are merged by Ward's criterion, as the paper merg
 means need not be round.
 """
 
+from collections.abc import Mapping
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
@@ -27,6 +28,7 @@ from knoll.privacy import Ask
 from knoll.queries import Count
 from knoll.series.landscape import Landscape, choose_rung
 from knoll.series.place import settle
+from knoll.steps.choose import Choice
 from knoll.steps.kernel_sum import (
     LADDER,
     MOST_ON_GRID,
@@ -105,7 +107,10 @@ class ModeClustering(PrivateCenters):
         "labels": OneOf((BASIN, NEAREST)),
     }  # fmt: skip
     _ATTRIBUTES = CENTERS
-    _published: ClassVar = {**PrivateCenters._published, "local_modes_": "md", "local_groups_": "m"}
+    _published: ClassVar = {
+        **PrivateCenters._published, "local_modes_": "md", "local_groups_": "m",
+        "n_clusters_confidence_": "", "n_clusters_candidates_": "qo",
+    }  # fmt: skip
 
     def _asks_for(self, n_columns: int, k: int | None) -> list[Ask]:
         if n_columns <= MOST_ON_GRID:
@@ -144,8 +149,9 @@ class ModeClustering(PrivateCenters):
     def _search_local_means(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> Clusters:
         search = KMeans(k or 8)
         if k is None:
-            means = search._search(context, None, rng).means
-            return _clusters(means, means.centres, np.arange(len(means.centres)))
+            found = search._search(context, None, rng)
+            means = found.means
+            return _clusters(means, means.centres, np.arange(len(means.centres)), found.more)
         counted = context.grant.part(COUNT_SHARE).release(Count())
         noise = float(counted.stderr.item()) * counted.law.ratio(1.0, COUNT_SHARE)
         clear = float(counted.value.item()) / noise / k / float(effective(context.domain.half / context.scales)) ** 0.5
@@ -168,8 +174,11 @@ class ModeClustering(PrivateCenters):
         return self.local_groups_[near].astype(int)
 
 
-def _clusters(means: CellMeans, points: np.ndarray, groups: np.ndarray) -> Clusters:
-    return Clusters(means, {"local_modes_": points, "local_groups_": groups.astype(np.float64)})
+def _clusters(
+    means: CellMeans, points: np.ndarray, groups: np.ndarray, choice: Mapping[str, Any] | None = None
+) -> Clusters:
+    local = {"local_modes_": points, "local_groups_": groups.astype(np.float64)}
+    return Clusters(means, {**Choice.given(len(means.centres)).attributes(), **(choice or {}), **local})
 
 
 def basin_points(view: Landscape, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:

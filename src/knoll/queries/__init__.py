@@ -13,7 +13,7 @@ from knoll.queries.nearest import Nearest, TwoLevel, candidates
 from knoll.queries.projection import Projected, longest_record, random_hyperplanes, random_projection
 from knoll.queries.query import Query
 from knoll.queries.shapes import CellShapes, Frame, ScatterMatrix
-from knoll.queries.votes import ColumnHistograms, GridHistogram, NearestVotes, TreeCounts
+from knoll.queries.votes import ColumnHistograms, GridHistogram, NearestVotes, PairVotes, TreeCounts
 
 __all__ = [
     "Ball",
@@ -35,6 +35,7 @@ __all__ = [
     "LatticeCounts",
     "Nearest",
     "NearestVotes",
+    "PairVotes",
     "Projected",
     "Query",
     "ScatterMatrix",

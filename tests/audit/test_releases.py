@@ -29,8 +29,8 @@ RELATIONS = ("add_remove", "replace_special", "replace_one")
 def data(d, n=300):
     """A group, and a few records in a tail of the bounds, so that all of a tree is asked."""
     rng = np.random.default_rng(d)
-    if n < 0:  # evenly spread
-        return rng.uniform(-1, 1, size=(-n, d))
+    if n < 0:  # evenly spread, along one column
+        return rng.uniform(-1, 1, size=(-n, d)) * ([1.0] + [0.02] * (d - 1))
     return np.clip(rng.choice([0.0, 0.9], p=[0.99, 0.01], size=(n, 1)) + 0.03 * rng.normal(size=(n, d)), -1, 1)
 
 

@@ -24,7 +24,16 @@ from knoll.steps.axes import rotated_tree_asks
 from knoll.steps.choose import Choice, choice_asks, choose_clusters
 from knoll.steps.means import CellMeans
 from knoll.steps.pieces import MOST
-from knoll.steps.refine import Centres, affordable_steps, refine, solve, spare_centres, step_asks, synthetic_points
+from knoll.steps.refine import (
+    MOST_STEPS,
+    Centres,
+    affordable_steps,
+    refine,
+    solve,
+    spare_centres,
+    step_asks,
+    synthetic_points,
+)
 from knoll.steps.search import Searched, search_tree
 
 
@@ -59,6 +68,7 @@ class ChoiceShares(Shares):
     steps: float = 0.1
 
 
+LAST_STEPS = 2  # if the number was chosen: the pieces have moved to their places already
 SHARES, CHOICE_SHARES = KMeansShares(), ChoiceShares()
 
 
@@ -114,7 +124,7 @@ class KMeans(PrivateCenters):
     ) -> Clusters:
         if k is None:
             chosen = choose_clusters(context, context.grant, CHOICE_SHARES, rng)
-            means = self._refined(context, chosen.found, chosen.centres, chosen.choice.k)
+            means = self._refined(context, chosen.found, chosen.centres, chosen.choice.k, LAST_STEPS)
             return Clusters(means, chosen.choice.attributes())
         found = search_tree(context, context.grant.split(shares), k, rng)
         steps = affordable_steps(context.grant, found.frame, found.root, k)
@@ -124,10 +134,12 @@ class KMeans(PrivateCenters):
             centres = found.rotation.lift(centres, found.root)
         return Clusters(self._refined(context, found, centres, k), Choice.given(k).attributes())
 
-    def _refined(self, context: FitContext, found: Searched, centres: Centres, k: int) -> CellMeans:
+    def _refined(
+        self, context: FitContext, found: Searched, centres: Centres, k: int, most: int = MOST_STEPS
+    ) -> CellMeans:
         """Spend the rest of the budget on Lloyd steps. Return k means in the columns."""
         frame, root, rotation = found.frame, found.root, found.rotation
-        steps = affordable_steps(context.grant, frame, root, k)
+        steps = min(most, affordable_steps(context.grant, frame, root, k))
         refined = refine(context.grant.rest, steps, frame, centres, k, (root.lower[0], root.upper[0]))
         if rotation is None:
             at = frame.outside(refined.centres)

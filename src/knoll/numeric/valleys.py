@@ -20,7 +20,10 @@ from knoll.numeric.hills import neighbours
 # Measured on made-up clouds and clusters (benchmarks/choose).
 PLACE, SPREAD, SPREAD_APART = 0.5, 0.2, 0.08  # place of parts of one cloud, and how far places scatter beside noise
 EVEN, SLOPE, MOST_BY_WIDTH = 4.4, 1.2, 2.5  # distance that speaks for neither; log odds for each unit; and at most
+# Log odds before the votes: what the noise hides was taken for hills and stays apart; what it does not must show a valley.
+IN_DOUBT, IF_CLEAR, NOISY = -1.5, 1.0, 0.1  # NOISY: standard error of the place between the two
 ALONE = 2.0  # log odds less, if one pair speaks for all: it was picked
+ROUGH = 0.15  # part by which the votes expected of two clouds may be wrong: cells are no Gaussians
 MOST_BY_VOTES = 12.0  # log odds: the two models are not so true that more could be said
 DRAWS = 150  # points drawn for each pair and 2 for each cell: the error of an expected count is below a tenth
 
@@ -118,12 +121,19 @@ def join(evidence: Evidence, m: int, doubt: float = 0.0) -> tuple[np.ndarray, np
 
 
 def _sums(evidence: Evidence, m: int) -> np.ndarray:
-    """Return what is added up over pairs: weight x place, weights, noise, log odds by width; (4, m, m)."""
+    """Return what is added up over pairs: weight x place, weights, noise, log odds by width, roughness; (5, m, m)."""
     weight = np.maximum(evidence.joined - evidence.apart, 0.0)
     noise = 2 * evidence.votes_sd**2 + np.maximum(evidence.votes, 0.0)
+    rough = np.square(ROUGH * evidence.apart)
     by_width = np.clip(SLOPE * (EVEN - evidence.width), -MOST_BY_WIDTH, MOST_BY_WIDTH)
-    parts = (weight * (evidence.votes - evidence.apart), weight**2, weight**2 * noise, weight**2 * by_width)
-    sums = np.zeros((4, m, m))
+    parts = (
+        weight * (evidence.votes - evidence.apart),
+        weight**2,
+        weight**2 * noise,
+        weight**2 * by_width,
+        weight**2 * rough,
+    )
+    sums = np.zeros((5, m, m))
     i, j = evidence.ends.T
     for k, part in enumerate(parts):
         sums[k, i, j] = sums[k, j, i] = part
@@ -132,10 +142,11 @@ def _sums(evidence: Evidence, m: int) -> np.ndarray:
 
 def _log_odds(sums: np.ndarray) -> np.ndarray:
     """Return the log odds that groups are one, against two, from the sums over the pairs across."""
-    top, weight, noise, by_width = sums
+    top, weight, noise, by_width, rough = sums
     known = weight > 0
     weight = np.where(known, weight, 1.0)
-    place, error = np.clip(top / weight, 0.0, PLACE), noise / weight**2
+    place, error = np.clip(top / weight, 0.0, PLACE), (noise + rough) / weight**2
+    prior = IN_DOUBT + (IF_CLEAR - IN_DOUBT) / (1 + noise / weight**2 / NOISY**2)
     one, two = error + SPREAD**2, error + SPREAD_APART**2
     odds = (place**2 / two - (place - PLACE) ** 2 / one - np.log(one / two)) / 2
-    return np.where(known, np.clip(odds, -MOST_BY_VOTES, MOST_BY_VOTES) + by_width / weight, -np.inf)
+    return np.where(known, np.clip(odds, -MOST_BY_VOTES, MOST_BY_VOTES) + by_width / weight + prior, -np.inf)

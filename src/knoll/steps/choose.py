@@ -20,12 +20,11 @@ from knoll.steps.refine import Centres
 from knoll.steps.search import Searched, search_tree
 
 # Settled on made-up clusters and clouds; benchmarks/choose measures them on others.
-DOUBT = 1.5  # log odds that must speak for joining two groups of pieces
-VIEWS = 1.0  # standard deviation of these log odds from view to view
+VIEWS = 1.0  # standard deviation, from view to view, of the log odds from which on pieces are joined
 REDRAWS = 40  # repetitions: probabilities have steps of 1 / 41
 LIGHT = 0.1  # a group of fewer records than this part of an average group's is no cluster
 UNEVEN = 0.25  # with a group lighter than this part, nobody can tell clusters from tails
-UNSURE = 0.5  # and the confidence is this part of what it would be
+UNSURE = 0.45  # and the confidence is this part of what it would be
 NEAR = 0.05  # numbers that differ by this part count as agreeing
 RUNNERS = 5  # candidates, at most
 COARSE = 0.05  # probability of a coarser level that is clear as well, at least
@@ -96,7 +95,7 @@ def choose_k(pieces: Pieces, rng: np.random.RandomState) -> tuple[np.ndarray, Ch
     votes = pieces.votes[ends[:, 0], ends[:, 1]]
     width = widths(pieces.at, pieces.variance, pieces.count, ends)
     evidence = Evidence(ends, apart, one, votes, pieces.votes_sd, width)
-    group = heavy(join(evidence, m, DOUBT)[0], pieces.count)
+    group = heavy(join(evidence, m)[0], pieces.count)
     others = [_again(evidence, pieces, rng) for _ in range(REDRAWS)]
     k = int(group.max()) + 1
     sizes = np.bincount(group[group >= 0], pieces.count[group >= 0])
@@ -110,7 +109,7 @@ def _again(evidence: Evidence, pieces: Pieces, rng: np.random.RandomState) -> in
     width = widths(at, pieces.variance, pieces.count, evidence.ends)
     votes = evidence.votes + 2**0.5 * evidence.votes_sd * rng.standard_normal(len(evidence.votes))
     again = replace(evidence, votes=votes, width=width)
-    return int(heavy(join(again, len(at), DOUBT + VIEWS * rng.standard_normal())[0], pieces.count).max()) + 1
+    return int(heavy(join(again, len(at), VIEWS * rng.standard_normal())[0], pieces.count).max()) + 1
 
 
 def heavy(group: np.ndarray, count: np.ndarray) -> np.ndarray:

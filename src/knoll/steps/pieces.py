@@ -6,7 +6,8 @@
     votes    each record votes for its two nearest pieces, near the border between them or not
 
 Early rounds join only what hardly rises above its pass, since what is joined stays joined. Later pieces are larger,
-and better known. When few are left to be joined, the votes get the rest of the rounds' budget. Which of the last pieces belong together is for the votes to say (numeric/valleys.py, choose.py).
+and better known. When few are left to be joined, the votes get the rest of the rounds' budget: which of the last pieces
+belong together is for the votes to say (numeric/valleys.py, choose.py).
 """
 
 from dataclasses import dataclass
@@ -25,9 +26,9 @@ from knoll.steps.tree import Leaves
 PIECE = ShapeRequest("count, mean and variance of pieces", count=0.8, squares=0.4, bias=1e-3)
 MOST, FEWEST = 320, 12  # pieces: more take longer, and 200 clusters are still seen
 PER_PIECE = 14.0  # records to a piece, in units of noise x sqrt(dimensions): fewer cannot be placed
-RISES = (0.15, 0.25, 0.4, 0.4, 0.4, 0.0)  # of a hill over its pass, round by round: see above. The last joins nothing
+RISES = (0.15, 0.2, 0.25, 0.3, 0.35, 0.0)  # of a hill over its pass, round by round: see above. The last joins nothing
 FEW = 0.1  # if a smaller part of the pieces would be joined, they stay as they are, for the votes to tell
-ROUND_GROWTH = 0.7  # each round gets this part of the budget of the one before: the first pieces are the smallest
+ROUND_GROWTH = 0.6  # each round gets this part of the budget of the one before: the first pieces are the smallest
 BORDER = 0.2  # near a border is within this part of the distance of two centres: wider blurs valleys, narrower is noise
 SEEN = 2.0  # pieces below this many standard errors are left out
 

@@ -20,7 +20,7 @@ from knoll.numeric.hills import neighbours
 # Measured on made-up clouds and clusters (benchmarks/choose).
 PLACE, SPREAD, SPREAD_APART = 0.5, 0.2, 0.08  # place of parts of one cloud, and how far places scatter beside noise
 EVEN, SLOPE, MOST_BY_WIDTH = 4.4, 1.2, 2.5  # distance that speaks for neither; log odds for each unit; and at most
-# Log odds before the votes: what the noise hides was taken for hills and stays apart; what it does not must show a valley.
+# Log odds before the votes: pieces that the noise hides were taken for hills and stay so; others must show a valley.
 IN_DOUBT, IF_CLEAR, NOISY = -1.5, 1.0, 0.1  # NOISY: standard error of the place between the two
 ALONE = 2.0  # log odds less, if one pair speaks for all: it was picked
 ROUGH = 0.15  # part by which the votes expected of two clouds may be wrong: cells are no Gaussians
@@ -126,17 +126,11 @@ def _sums(evidence: Evidence, m: int) -> np.ndarray:
     noise = 2 * evidence.votes_sd**2 + np.maximum(evidence.votes, 0.0)
     rough = np.square(ROUGH * evidence.apart)
     by_width = np.clip(SLOPE * (EVEN - evidence.width), -MOST_BY_WIDTH, MOST_BY_WIDTH)
-    parts = (
-        weight * (evidence.votes - evidence.apart),
-        weight**2,
-        weight**2 * noise,
-        weight**2 * by_width,
-        weight**2 * rough,
-    )
+    place = (evidence.votes - evidence.apart) / np.maximum(weight, 1e-300)
     sums = np.zeros((5, m, m))
     i, j = evidence.ends.T
-    for k, part in enumerate(parts):
-        sums[k, i, j] = sums[k, j, i] = part
+    for k, part in enumerate((place, 1.0, noise, by_width, rough)):
+        sums[k, i, j] = sums[k, j, i] = weight**2 * part
     return sums
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.cluster.hierarchy import linkage
 
 from knoll.estimator import FitContext
 from knoll.numeric.valleys import Evidence, expected_votes, join, widths
@@ -27,7 +28,8 @@ UNEVEN = 0.25  # with a group lighter than this part, nobody can tell clusters f
 UNSURE = 0.45  # and the confidence is this part of what it would be
 NEAR = 0.05  # numbers that differ by this part count as agreeing
 RUNNERS = 5  # candidates, at most
-COARSE = 0.05  # probability of a coarser level that is clear as well, at least
+COARSE = 0.05  # probability that groups of clusters are meant, where there are such
+FEWEST_GROUPED, JUMP = 4, 1.5  # clusters that may lie in groups; how much farther groups are from each other
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,13 @@ class Choice:
         order = np.argsort(-times, kind="stable")[: RUNNERS - 1]
         others = [[float(values[i]), float(times[i] / len(drawn))] for i in order]
         return cls(k, confidence, np.array([[float(k), confidence], *others]))
+
+    def with_coarser(self, k: int) -> "Choice":
+        """Return the same with a coarser level among the candidates (0: there is none)."""
+        if not k or k in self.candidates[:, 0]:
+            return self
+        rows = self.candidates[: RUNNERS - 1] * [1.0, 1 - COARSE]
+        return Choice(self.k, float(rows[0, 1]), np.vstack([rows, [float(k), COARSE]]))
 
     def attributes(self, of: str = "n_clusters") -> dict[str, Any]:
         """Return the fitted attributes."""
@@ -100,7 +109,8 @@ def choose_k(pieces: Pieces, rng: np.random.RandomState) -> tuple[np.ndarray, Ch
     k = int(group.max()) + 1
     sizes = np.bincount(group[group >= 0], pieces.count[group >= 0])
     even = sizes.min() >= UNEVEN * sizes.mean()
-    return group, Choice.of(k, np.array([k, *others]), 1.0 if even else UNSURE)
+    choice = Choice.of(k, np.array([k, *others]), 1.0 if even else UNSURE)
+    return group, choice.with_coarser(coarser_level(centres_of(pieces, group).at))
 
 
 def _again(evidence: Evidence, pieces: Pieces, rng: np.random.RandomState) -> int:
@@ -119,6 +129,16 @@ def heavy(group: np.ndarray, count: np.ndarray) -> np.ndarray:
     number = np.full(len(sizes), -1)
     number[kept] = np.arange(len(kept))
     return number[group]
+
+
+def coarser_level(at: np.ndarray) -> int:
+    """Return in how many groups clusters lie, if they do: before the largest jump in the distance of what is joined."""
+    if len(at) < FEWEST_GROUPED:
+        return 0
+    height = linkage(at, "average")[:, 2]
+    jumps = height[1:] / np.maximum(height[:-1], 1e-300)
+    last = len(jumps) - 1 - int(jumps[::-1][: max(1, len(at) // 2 - 1)].argmax())  # groups of two or more, on average
+    return len(at) - 1 - last if jumps[last] > JUMP else 0
 
 
 def centres_of(pieces: Pieces, group: np.ndarray) -> Centres:

@@ -49,13 +49,14 @@ class MorseClustering(PrivateCenters):
     Parameters
     ----------
     n_clusters : int or None, default=None
-        Number of clusters. None chooses it by the largest gap in persistence, at no cost.
+        Number of clusters. None chooses it: up to two columns by the largest gap in persistence, in more as `KMeans`
+        does.
     base : clusterer or mixture, optional
         Finds the sub-clusters; `knoll.KMeans` by default. Only the parameters of its own method are used. Budget,
         bounds and all else are those given here.
     n_subclusters : int, optional
-        Number of sub-clusters. The default is 24 for up to three columns, and 12 for more. If `n_clusters` is given, it
-        is three times that number (at least 24) for up to three columns, and twice (at least 6) for more.
+        Number of sub-clusters. By default it is three times `n_clusters` (at least 24) for up to three columns, and twice
+        (at least 6) for more. If that is None too, it is as many as the released values can show.
     cut : {"overlap", "prominence", "persistence", "height"}, default="overlap"
         What keeps sub-clusters apart when they are joined to `n_clusters`.
 
@@ -215,7 +216,8 @@ class MorseClustering(PrivateCenters):
         """Run the base and make its result a mixture, through the same door."""
         k = default if self.n_subclusters is None else int(self.n_subclusters)
         if self.base is None and context.domain.n_columns <= MOST_COLUMNS:
-            return release_grid_mixture(context, k, rng, floor)
+            free = self.n_clusters is None and self.n_subclusters is None
+            return release_grid_mixture(context, None if free else k, rng, floor)
         base = self._base()
         if not isinstance(base, PrivateCenters):
             form = Form.of(base.covariance_type, base.covariance_floor, context.domain, context.scales)

@@ -26,6 +26,7 @@ from knoll.steps.subclusters import Subclusters
 MOST_COLUMNS = 2  # in three columns, cells of this size would hold too few records each
 COUNT_PART = 0.05  # of the budget, for the number of records: it only sets the number of bins
 FEWEST_BINS, MOST_BINS = 6, 96  # along a column: fewer hide bends; more cost time and make every cell noisier
+CELLS_EACH, FEWEST, MOST = 12, 24, 150  # cells to a component while the number of clusters is unknown; and limits
 STEPS = 25  # of expectation-maximisation on released cells: free of budget, so only time limits it
 PRIOR = 0.05  # of an average component's records are added at the mean covariance: keeps small components from collapse
 SMOOTH = np.array([0.25, 0.5, 0.25])  # along each axis, to judge which cells stand out: less noise, a little blur
@@ -36,8 +37,13 @@ def grid_asks(n_columns: int) -> list[Ask]:
     return [Ask.like(Count(), share=COUNT_PART), Ask(1, MOST_BINS**n_columns)]
 
 
-def release_grid_mixture(context: FitContext, k: int, rng: np.random.RandomState, floor: np.ndarray) -> Subclusters:
-    """Release a grid of counts with all that is left of the budget and fit a mixture of k components to it."""
+def release_grid_mixture(
+    context: FitContext, k: int | None, rng: np.random.RandomState, floor: np.ndarray
+) -> Subclusters:
+    """Release a grid of counts with all that is left of the budget and fit a mixture of k components to it.
+
+    With k None there are as many as the cells that stand out can show.
+    """
     box = context.domain.cube if isinstance(context.domain, Ball) else context.domain
     d = box.n_columns
     total = float(context.grant.part(COUNT_PART).release(Count()).value)
@@ -47,6 +53,7 @@ def release_grid_mixture(context: FitContext, k: int, rng: np.random.RandomState
     step = 2 * box.half / bins
     points, weights = _standing_out(counts, noise)
     points = np.array(box.lower) + (points + 0.5) * step
+    k = int(np.clip(len(points) / CELLS_EACH, FEWEST, MOST)) if k is None else k
     found = _fit(points, weights, noise, step, min(k, len(points)), rng, floor)
     # records in cells that do not stand out are divided among the components in proportion
     return replace(found, counts=found.counts * max(1.0, total / found.counts.sum()))

@@ -55,8 +55,8 @@ class MorseClustering(PrivateCenters):
         Finds the sub-clusters; `knoll.KMeans` by default. Only the parameters of its own method are used. Budget,
         bounds and all else are those given here.
     n_subclusters : int, optional
-        Number of sub-clusters. By default it is three times `n_clusters` (at least 24) for up to three columns, and twice
-        (at least 6) for more. If that is None too, it is as many as the released values can show.
+        Number of sub-clusters. By default it is three times `n_clusters` (at least 24) for up to three columns, and
+        twice (at least 6) for more. If that is None too, it is as many as the released values can show.
     cut : {"overlap", "prominence", "persistence", "height"}, default="overlap"
         What keeps sub-clusters apart when they are joined to `n_clusters`.
 

@@ -40,7 +40,7 @@ TUNED = {
     "heavy tails": (lambda rng, n: np.clip(rng.standard_t(3, size=(n, 2)), -20, 20), 5),
     "moons": (lambda rng, n: make_moons(n, noise=0.08, random_state=int(rng.integers(2**31)))[0], 4),
 }
-# No constant of the clusterers' quality was set by these. Those of mixtures (MISFIT, UNFINISHED, BENT) were set by both.
+# No constant of the clusterers' quality was set by these; those of mixtures (MISFIT, UNFINISHED, BENT) were, by both.
 OTHERS = {
     "wide clusters, five columns": (lambda rng, n: _blobs(rng, n, 5, 6, 3.0), 6),
     "too few for its clusters": (lambda rng, n: _blobs(rng, n, 4, 12), 5),

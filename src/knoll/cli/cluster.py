@@ -76,9 +76,13 @@ def _show(model: Any) -> None:
             f"{unseen} of {model.n_clusters_} clusters cannot be told from noise. --drop-unseen leaves them out."
         )
     if model.n_clusters is None:
-        sure = f"{model.n_clusters_confidence_:.0%}"
+        sure = model.n_clusters_confidence_
+        others = ", ".join(f"{k:.0f} ({p:.0%})" for k, p in model.n_clusters_candidates_[1:])
+        doubt = "" if sure >= 0.5 else " That is too little to tell."
         console.print(
-            f"{model.n_clusters_} clusters, chosen from the released values; redraws of their noise agree in {sure}."
+            f"{model.n_clusters_} clusters, chosen: right within 5 % with probability {sure:.0%}."
+            + doubt
+            + (f" Or {others}." if others else "")
         )
 
 

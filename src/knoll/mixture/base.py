@@ -15,6 +15,7 @@ from knoll.numeric.mixture import Mixture
 from knoll.parameters import SHAPE, Rule, Whole, check_count, check_rules, check_shape
 from knoll.privacy import Ask
 from knoll.rows import label_rows, points_of
+from knoll.steps.choose import Choice
 from knoll.steps.component_bars import PublishedParts, component_bars
 from knoll.steps.moments import Belief, Form, hard_shares, standard_errors
 
@@ -59,8 +60,8 @@ class Components:
         How far covariances were shrunk to their diagonals.
     total : float
         Released number of records.
-    confidence : float
-        How often redrawn noise gives the same number of components.
+    choice : Choice, optional
+        The number of components, if it was chosen, with its candidates.
     more : mapping
         Further fitted attributes by name.
     belief : Belief, optional
@@ -75,17 +76,19 @@ class Components:
     errors: tuple[np.ndarray, np.ndarray, np.ndarray]
     shrinkage: np.ndarray
     total: float
-    confidence: float = 1.0
+    choice: Choice | None = None
     more: Mapping[str, Any] = field(default_factory=dict)
     belief: Belief | None = None
     seen: np.ndarray | None = None
     bars: Bars | None = None
 
     @classmethod
-    def of_belief(cls, belief: Belief, confidence: float = 1.0, more: Mapping[str, Any] | None = None) -> "Components":
+    def of_belief(
+        cls, belief: Belief, choice: Choice | None = None, more: Mapping[str, Any] | None = None
+    ) -> "Components":
         """Return what steps of expectation-maximisation found."""
         total = float(belief.counts.sum())
-        return cls(belief.mixture, standard_errors(belief), belief.shrinkage, total, confidence, more or {}, belief)
+        return cls(belief.mixture, standard_errors(belief), belief.shrinkage, total, choice, more or {}, belief)
 
     def with_bars(self, bars: Bars) -> "Components":
         """Return the components with other error bars of weights and means. What is not seen has none."""
@@ -121,8 +124,8 @@ class Components:
             "shrinkage_": self.shrinkage,
             "n_records_": max(self.total, 0.0),
             "n_components_": self.mixture.n_components,
-            "n_components_confidence_": self.confidence,
             "components_seen_": self.visible,
+            **(self.choice or Choice.given(self.mixture.n_components)).attributes("n_components"),
             **self.more,
         }
 
@@ -140,7 +143,7 @@ class PrivateMixture(DropsUnseen, Diagnosed, DensityMixin, BaseEstimator):
     _published: ClassVar = {
         "weights_": "k", "means_": "kd", "covariances_": "kdd", "weights_stderr_": "k", "means_stderr_": "kd",
         "covariances_stderr_": "kdd", "shrinkage_": "k", "components_seen_": "k",
-        "n_records_": "", "n_components_confidence_": "",
+        "n_records_": "", "n_components_confidence_": "", "n_components_candidates_": "qo",
     }  # fmt: skip
 
     def _check_parameters(self) -> None:

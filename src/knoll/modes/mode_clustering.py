@@ -11,6 +11,7 @@ them as the noise allows. They are merged by Ward's criterion, as the paper merg
 means need not be round.
 """
 
+from collections.abc import Mapping
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
@@ -30,6 +31,7 @@ from knoll.queries import Count
 from knoll.series.place import settle
 from knoll.series.series import Series
 from knoll.series.survey import ModeSurvey, choose_rung
+from knoll.steps.choose import Choice
 from knoll.steps.kernel_sum import (
     LADDER,
     MOST_ON_GRID,
@@ -108,7 +110,10 @@ class ModeClustering(PrivateCenters):
         "labels": OneOf((BASIN, NEAREST)),
     }  # fmt: skip
     _ATTRIBUTES = CENTERS
-    _published: ClassVar = {**PrivateCenters._published, "local_modes_": "md", "local_groups_": "m"}
+    _published: ClassVar = {
+        **PrivateCenters._published, "local_modes_": "md", "local_groups_": "m",
+        "n_clusters_confidence_": "", "n_clusters_candidates_": "qo",
+    }  # fmt: skip
 
     def _asks_for(self, n_columns: int, k: int | None) -> list[Ask]:
         if n_columns <= MOST_ON_GRID:
@@ -149,8 +154,10 @@ class ModeClustering(PrivateCenters):
     def _search_local_means(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> Clusters:
         search = KMeans(k or 8)
         if k is None:
-            means = search._search(context, None, rng).means
-            return _clusters(means, means.centres, np.arange(len(means.centres)), context.scales)
+            found = search._search(context, None, rng)
+            means = found.means
+            more = {name: value for name, value in found.more.items() if name.startswith("n_clusters_")}
+            return _clusters(means, means.centres, np.arange(len(means.centres)), context.scales, more)
         counted = context.grant.part(COUNT_SHARE).release(Count())
         noise = float(counted.stderr.item()) * counted.law.ratio(1.0, COUNT_SHARE)
         clear = float(counted.value.item()) / noise / k / float(effective(context.domain.half / context.scales)) ** 0.5
@@ -173,11 +180,18 @@ class ModeClustering(PrivateCenters):
         return self.local_groups_[near].astype(int)
 
 
-def _clusters(means: CellMeans, points: np.ndarray, groups: np.ndarray, scales: np.ndarray) -> Clusters:
+def _clusters(
+    means: CellMeans,
+    points: np.ndarray,
+    groups: np.ndarray,
+    scales: np.ndarray,
+    choice: Mapping[str, Any] | None = None,
+) -> Clusters:
     def assign(rows: np.ndarray) -> np.ndarray:
         return groups[pairwise_distances_argmin(rows / scales, points / scales)]
 
-    more = {"local_modes_": points, "local_groups_": groups.astype(np.float64)}
+    chosen = Choice.given(len(means.centres)).attributes() if choice is None else choice
+    more = {**chosen, "local_modes_": points, "local_groups_": groups.astype(np.float64)}
     return Clusters(means, more, assign, refers=("local_groups_",))
 
 

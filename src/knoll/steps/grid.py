@@ -26,6 +26,7 @@ from knoll.steps.subclusters import Grid, Subclusters
 MOST_COLUMNS = 2  # in three columns, cells of this size would hold too few records each
 COUNT_PART = 0.05  # of the budget, for the number of records: it only sets the number of bins
 FEWEST_BINS, MOST_BINS = 6, 96  # along a column: fewer hide bends; more cost time and make every cell noisier
+CELLS_EACH, FEWEST, MOST = 12, 24, 150  # cells to a component while the number of clusters is unknown; and limits
 STEPS = 25  # of expectation-maximisation on released cells: free of budget, so only time limits it
 PRIOR = 0.05  # of an average component's records are added at the mean covariance: keeps small components from collapse
 FAR = 4.0  # cells over which counts that do not stand out are averaged, to guess where their records are
@@ -37,8 +38,13 @@ def grid_asks(n_columns: int) -> list[Ask]:
     return [Ask.like(Count(), share=COUNT_PART), Ask(1, MOST_BINS**n_columns)]
 
 
-def release_grid_mixture(context: FitContext, k: int, rng: np.random.RandomState, floor: np.ndarray) -> Subclusters:
-    """Release a grid of counts with all that is left of the budget and fit a mixture of k components to it."""
+def release_grid_mixture(
+    context: FitContext, k: int | None, rng: np.random.RandomState, floor: np.ndarray
+) -> Subclusters:
+    """Release a grid of counts with all that is left of the budget and fit a mixture of k components to it.
+
+    With k None there are as many as the cells that stand out can show.
+    """
     box = context.domain.cube if isinstance(context.domain, Ball) else context.domain
     d = box.n_columns
     total = float(context.grant.part(COUNT_PART).release(Count()).value)
@@ -48,6 +54,7 @@ def release_grid_mixture(context: FitContext, k: int, rng: np.random.RandomState
     step = 2 * box.half / bins
     keep, weights = _standing_out(grid, noise)
     points, others = (np.array(box.lower) + (np.argwhere(cells) + 0.5) * step for cells in (keep, ~keep))
+    k = int(np.clip(len(points) / CELLS_EACH, FEWEST, MOST)) if k is None else k
     found = _fit(points, weights, noise, step, min(k, len(points)), rng, floor)
     # records in cells that do not stand out are divided among the components in proportion
     counts = found.counts * max(1.0, total / found.counts.sum())

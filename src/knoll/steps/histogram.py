@@ -17,6 +17,7 @@ from knoll.numeric.binned import LONG, Fits, NoisyCounts, Prior, bin_moments, fi
 from knoll.numeric.mixture import Mixture
 from knoll.privacy import Ask, Released
 from knoll.queries import Ball, Box, ColumnHistograms, Frame
+from knoll.steps.choose import Choice
 from knoll.steps.tree import ROOT, release_root
 
 # docs/benchmarks.md, "Mixtures" (Old Faithful and the simulation) measures these together, none of them singly.
@@ -82,14 +83,14 @@ def release_histogram(context: FitContext, k: int | None) -> Histogram:
     return Histogram(edges, released.value[0].copy(), float(released.stderr.flat[0]))
 
 
-def fit_histogram(histogram: Histogram, k: int | None, rng: np.random.RandomState, floor: float) -> tuple[Fits, float]:
-    """Return the fitted components, and the share of redrawn histograms that agree on their number."""
+def fit_histogram(histogram: Histogram, k: int | None, rng: np.random.RandomState, floor: float) -> tuple[Fits, Choice]:
+    """Return the fitted components, and their number with how often redrawn histograms agree on it."""
     if k is not None:
-        return _fit(histogram, k, rng, floor)[0], 1.0
+        return _fit(histogram, k, rng, floor)[0], Choice.given(k)
     best = choose(histogram, range(1, MOST_CHOSEN + 1), rng, floor)
     near = range(max(1, best - 1), best + 2)
-    agree = sum(choose(histogram.redrawn(rng), near, rng, floor) == best for _ in range(REDRAWS))
-    return _fit(histogram, best, rng, floor)[0], (1 + agree) / (1 + REDRAWS)
+    drawn = [best, *(choose(histogram.redrawn(rng), near, rng, floor) for _ in range(REDRAWS))]
+    return _fit(histogram, best, rng, floor)[0], Choice.of(best, np.array(drawn))
 
 
 def choose(histogram: Histogram, numbers: range, rng: np.random.RandomState, floor: float) -> int:

@@ -174,16 +174,18 @@ def refine(
     return now.means()
 
 
-def lloyd_step(now: Refined, grant: Grant, frame: Frame, k: int, walls: tuple[np.ndarray, np.ndarray]) -> Refined:
+def lloyd_step(
+    now: Refined, grant: Grant, frame: Frame, k: int, walls: tuple[np.ndarray, np.ndarray], how: ShapeRequest = STEP
+) -> Refined:
     """Release the displacements of records from their centres; move each centre as far as its noise allows."""
     centres, (lower, upper) = now.centres, walls
     before = centres.at.copy()
     floor = 1e-12 * np.maximum(upper - lower, 1e-300) ** 2
-    axes, radii = ellipsoid(np.maximum(centres.variance, floor), centres.weight, STEP.noise(grant, frame), STEP.bias)
+    axes, radii = ellipsoid(np.maximum(centres.variance, floor), centres.weight, how.noise(grant, frame), how.bias)
     far = np.maximum(upper - centres.at, centres.at - lower)
     radii = np.minimum(radii, np.linalg.norm(axes * np.maximum(far, 1e-300), axis=1))
     cells = Nearest(frame.outside(centres.at), frame.domain, frame.scales)
-    seen = STEP.ask(grant, cells, frame, centres.at, axes, radii)
+    seen = how.ask(grant, cells, frame, centres.at, axes, radii)
     count, doubt = averaged(now.count, now.doubt, seen)
     weight = expected(count, doubt, k)
     n = np.maximum(seen.count, seen.count_sd)[:, None]

@@ -98,14 +98,19 @@ class Subclusters:
             belief=found.belief,
         )
 
+    def seen(self) -> np.ndarray:
+        """Return which sub-clusters can be seen. The largest one always can."""
+        seen = np.asarray(self.counts > SEEN * self.counts_stderr)
+        seen[self.counts.argmax()] = True
+        return seen
+
     def steadied(self, floor: np.ndarray) -> "Subclusters":
         """Leave out what cannot be seen. Shrink shapes to the common one as far as their difference is noise.
 
         Volumes stay. Shapes always go at least POOLED of the way, since a direction that is narrow in one sub-cluster
         alone is seldom a valley.
         """
-        seen = self.counts > SEEN * self.counts_stderr
-        seen[self.counts.argmax()] = True
+        seen = self.seen()
         counts = np.maximum(self.counts[seen], 1e-9)
         share, covariances = counts / counts.sum(), self.mixture.covariances[seen]
         d = covariances.shape[1]

@@ -108,7 +108,7 @@ def tables(rows: list[dict]) -> tuple[list[dict], list[dict]]:
     for low, high in ((0.9, 1.01), (0.7, 0.9), (0.5, 0.7), (0.0, 0.5)):
         of = [row["near"] for row in rows if low <= row["sure"] < high]
         first.append({"what": f"confidence {low:.0%} to {min(high, 1):.0%}: right within 5 %", "fits": len(of),
-                      "goal": "85 %" if low == 0.9 else "-", "measured": f"{np.mean(of):.0%}" if of else "-"})  # fmt: skip # noqa: E501
+                      "goal": "85 %" if low == 0.9 else "-", "measured": f"{np.mean(of or [0]):.0%}"})  # fmt: skip
     second = []
     for name in dict.fromkeys((row["goal"], row["name"]) for row in rows):
         of = [row for row in rows if (row["goal"], row["name"]) == name]

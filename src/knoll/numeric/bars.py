@@ -22,8 +22,10 @@ from knoll.numeric.made_up import WORLDS, Measured, Published, grouped, simulate
 
 CLEAR = 2.5  # a cluster is seen if its count exceeds at least this many standard errors ...
 FALSE_ALARMS = 0.03  # ... and so many that this is the expected number of empty clusters that are called seen
+CROWD = 2.0  # this many times more if most cells cannot be seen: what is known of the others borders on noise
 NEIGHBOURS = 4  # weight of the median of all cells, in columns, when one cell's displacement is compared with its noise
 MOST_NOISE = 0.4  # of a displacement is taken for noise, at most: the comparison is itself uncertain
+MARGIN = 1.1  # bars are this many times wider: made-up records are not the records (benchmarks/coverage)
 LEAST = 0.25  # of a standard error: records that a cell is taken to hold, at least
 GUESS = 3**-0.5  # standard deviation of a guess between the bounds, over half their width: a wider bar says nothing
 
@@ -49,22 +51,23 @@ def bars(cells: Measured, published: Published) -> Bars:
     if not len(cells.count):
         return Bars(np.full(published.centres.shape, np.inf), np.full(k, np.inf), np.zeros(k, dtype=bool))
     excess, doubt = counted(cells.count, cells.count_noise, pure=published.pure)
-    likely = np.maximum(cells.count - excess, LEAST * cells.count_noise)
+    likely = np.maximum(np.maximum(cells.count - excess, LEAST * cells.count_noise), 1e-9)
     changes, sizes, found = simulated(cells, published, likely, doubt)
     mean, noise, hidden = measured_means(cells, published, likely)
     moved, part = displacements(cells, noise, k)
     off = published.centres - mean - changes + part * moved
     square = np.square(off).mean(axis=0) + (1 - part) * np.square(noise)
-    stderr = np.minimum(np.sqrt(square), 2 * published.half)
+    stderr = np.minimum(MARGIN * np.sqrt(square), 2 * published.half)
 
     def total(values: np.ndarray) -> np.ndarray:
         return grouped(values[:, None], cells.group, k)[:, 0]
 
     count, error = total(cells.count), np.sqrt(total(np.square(cells.count_noise)))
     off_size = published.sizes - count - sizes + total(excess)
-    size_error = np.sqrt(np.square(off_size).mean(axis=0) + total(np.square(doubt)))
+    size_error = MARGIN * np.sqrt(np.square(off_size).mean(axis=0) + total(np.square(doubt)))
     size_error = np.where(total(np.ones(len(likely))) > 0, size_error, np.inf)
-    clear = count - total(excess) > clear_level(k, pure=published.pure) * error
+    crowd = CROWD if np.median(cells.count) < np.median(cells.count_noise) else 1.0
+    clear = count - total(excess) > crowd * clear_level(k, pure=published.pure) * error
     seen = clear & (found > WORLDS / 2) & ~hidden
     known = seen[:, None] & (stderr < GUESS * published.half)
     return Bars(np.where(known, stderr, np.inf), size_error, known.any(axis=1))
@@ -79,14 +82,14 @@ def measured_means(
     cells, the noise of their counts moves its mean too.
     """
     k = len(published.centres)
-    total = grouped(likely[:, None], cells.group, k)
-    share = likely[:, None] / np.maximum(total, 1e-300)[cells.group]
+    total = np.maximum(grouped(likely[:, None], cells.group, k), 1e-3)  # with fewer records nothing is seen
+    share = likely[:, None] / total[cells.group]
     places = cells.outside(cells.mean)
     mean = grouped(share * places, cells.group, k)
     wider = np.maximum(np.maximum(cells.count, 1e-9) / likely, 1.0)[:, None]
     finite = np.isfinite(cells.noise).all(axis=1, keepdims=True)
     noise = share * wider * cells.spread(np.where(finite, cells.noise, 0.0))
-    away = (places - mean[cells.group]) * cells.count_noise[:, None] / np.maximum(total, 1e-300)[cells.group]
+    away = (places - mean[cells.group]) * cells.count_noise[:, None] / total[cells.group]
     square = grouped(np.square(noise) + np.square(away), cells.group, k)
     return published.clip(mean), np.sqrt(square), grouped(share * ~finite, cells.group, k)[:, 0] > 1 / 2
 

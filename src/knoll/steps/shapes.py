@@ -15,9 +15,10 @@ from knoll.queries.shapes import Cells
 # Clip radius^2 = (1 + CLIP / sqrt(dims)) * expected squared length, or more (see `ellipsoid`). A larger CLIP means more
 # noise, a smaller one more bias. docs/benchmarks.md measures no other value.
 CLIP = 3.0
+TAIL = 0.05  # bias of a mean by the narrowest clip, in standard deviations of the records: a guess for skewed tails
 # FULL: a mean square of clipped displacements, in squared radii of the clip: above, records may lie anywhere beyond.
 # ALIKE: least standard deviation of that figure between cells.
-FULL, ALIKE = 0.9, 0.07
+FULL, ALIKE = 0.85, 0.07
 
 
 @dataclass(frozen=True)
@@ -147,6 +148,9 @@ def measured_shapes(
     k, d = at.shape
     n = np.maximum(seen.count, seen.count_sd)[:, None]
     noise = np.hypot(seen.sums_sd, moved * seen.count_sd) / n
+    # what a narrow clip cuts off records with long tails to one side, nobody knows
+    narrow = np.square(ellipsoid(np.maximum(variance, 1e-300))[1] / radii)[:, None]
+    noise = np.hypot(noise, TAIL * np.sqrt(variance) * np.minimum(narrow, 1.0))
     times, hidden = beyond_clip(seen, n, variance, axes, radii)
     mean = at + np.sqrt(times)[:, None] * moved
     return Measured(

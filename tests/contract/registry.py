@@ -247,7 +247,7 @@ NOT_TIGHT = {
 def interesting_points(query, d, rng):
     """Points at which sensitivities are reached or broken: corners, ties, centres, far and absurd values."""
     frame = getattr(query, "frame", None)
-    if isinstance(domain := _domain_of(query), Product):
+    if isinstance(domain := domain_of(query), Product):
         return _of_every_kind(domain, rng)
     if frame is not None:
         return _around(query, frame, rng)
@@ -284,7 +284,7 @@ def interesting_points(query, d, rng):
     return np.vstack(points)
 
 
-def _domain_of(query):
+def domain_of(query):
     """The domain of a query's records, if it has one."""
     of = getattr(query, "frame", query)
     domain = getattr(of, "domain", getattr(of, "box", None)) or getattr(getattr(of, "cells", None), "domain", None)

@@ -53,6 +53,9 @@ LEAST_SHARES = KMeansShares(steps=0.3)  # the smaller share of both plans: what 
 MESH = {1: 256, 2: 40, 3: 14}  # mesh points along each column, by number of columns: labels against memory
 BASIN, NEAREST = "basin", "nearest"
 
+REDRAWS = 200  # for the confidence in the number of modes: free, and quick
+SURE = 0.95  # redraws that all agree are still this sure: they cannot see modes that no bandwidth showed
+
 
 @declared
 class ModeClustering(PrivateCenters):
@@ -149,7 +152,8 @@ class ModeClustering(PrivateCenters):
         error = np.where(np.isfinite(error), error, np.inf)
         mesh = mesh_cells(points, groups, mass, cells, view.series)
         means = CellMeans(modes, error, count, spread, np.ones(len(modes), bool), mesh)
-        return _clusters(means, points, groups, context.scales)
+        chosen = None if k is not None else choice_of_modes(view, len(modes), rng).attributes()
+        return _clusters(means, points, groups, context.scales, chosen)
 
     def _search_local_means(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> Clusters:
         search = KMeans(k or 8)
@@ -193,6 +197,16 @@ def _clusters(
     chosen = Choice.given(len(means.centres)).attributes() if choice is None else choice
     more = {**chosen, "local_modes_": points, "local_groups_": groups.astype(np.float64)}
     return Clusters(means, more, assign, refers=("local_groups_",))
+
+
+def choice_of_modes(view: ModeSurvey, k: int, rng: np.random.RandomState) -> Choice:
+    """Return how sure the number of modes is: how many stand out if the noise of their significance is drawn again.
+
+    A significance is in standard errors. A false mode is shown with a chance of its own, which the threshold sets.
+    """
+    again = view.significance + rng.standard_normal((REDRAWS, len(view.significance)))
+    drawn = np.maximum((again > view.threshold).sum(axis=1), 1)
+    return Choice.of(k, np.array([k, *drawn]), SURE)
 
 
 def basin_points(view: ModeSurvey, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:

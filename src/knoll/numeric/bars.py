@@ -55,7 +55,8 @@ def bars(cells: Measured, published: Published) -> Bars:
     changes, sizes, found = simulated(cells, published, likely, doubt)
     mean, noise, hidden = measured_means(cells, published, likely)
     moved, part = displacements(cells, noise, k)
-    off = published.centres - mean - changes + part * moved
+    off = np.clip(published.centres - mean - changes + part * moved, -4 * published.half, 4 * published.half)
+    noise = np.minimum(noise, 4 * published.half)  # no error is stated above twice the half width
     square = np.square(off).mean(axis=0) + (1 - part) * np.square(noise)
     stderr = np.minimum(MARGIN * np.sqrt(square), 2 * published.half)
 

@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: audit mutants tables demo test lint bench-speed bench-kmeans bench-mixtures bench-morse bench-modes clean
+.PHONY: audit mutants tables demo test lint bench-speed bench-kmeans bench-mixtures bench-morse bench-modes bench-diagnostics bench-bounds clean
 
 demo: $(VENV)/knoll
 	$(BIN)/knoll demo --out demo
@@ -31,6 +31,12 @@ bench-morse: $(VENV)/dev
 
 bench-mixtures: $(VENV)/dev
 	$(BIN)/python -m benchmarks.mixtures.run $(ARGS)
+
+bench-diagnostics: $(VENV)/dev
+	$(BIN)/python -m benchmarks.diagnostics.run $(ARGS)
+	$(BIN)/python -m benchmarks.diagnostics.quality $(ARGS)
+bench-bounds: $(VENV)/dev
+	$(BIN)/python -m benchmarks.bounds.run $(ARGS)
 
 audit: $(VENV)/dev
 	$(BIN)/python -m tools.audit $(ARGS)

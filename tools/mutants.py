@@ -334,9 +334,9 @@ MUTANTS = [
     Mutant(
         "modes ask for no count that the table does not know",
         "modes/mode_clustering.py",
-        "            means = search._search(context, None, rng)",
+        "            found = search._search(context, None, rng)",
         "            context.grant.part(COUNT_SHARE).release(Count())\n"
-        "            means = search._search(context, None, rng)",
+        "            found = search._search(context, None, rng)",
         RELEASES,
         "follow_the_table and ModeClustering",
     ),

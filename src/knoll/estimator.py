@@ -14,9 +14,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from knoll import progress
-from knoll.bounds import PRIVATE, SHARE, bounds_asks, buy_bounds
+from knoll.bounds import MOST_SHARE, PRIVATE, bounds_asks, buy_bounds
 from knoll.columns import domain_of, require_lines
-from knoll.parameters import check_rules
+from knoll.diagnose import Diagnosed
+from knoll.parameters import Flag, Rule, check_rules
 from knoll.privacy import (
     Ask,
     Budget,
@@ -40,7 +41,8 @@ COMMON_PARAMETERS = """epsilon, delta : float, default=1.0 and 1e-6
         many times, and `privacy_` tells of the last fit only; a shared `ledger` adds them up.
     bounds : Box, Ball, (lower, upper), list of (lower, upper) per column, dict or "private"
         Where records can lie, known without looking at them; records outside are clipped. ``"private"`` buys
-        bounds with a tenth of the budget.
+        bounds with 6 % of the budget if records are many, up to 40 % if they are few for so many columns; look at
+        `bounds_` and `bounds_in_doubt_`.
     scale_by_bounds : bool, default=True
         Measure distances in units of each column's bounds, so that years and dollars count alike. False measures in
         raw units. (Scaling by the data's own spread, as a StandardScaler before the estimator does, is not private, and
@@ -60,10 +62,20 @@ COMMON_PARAMETERS = """epsilon, delta : float, default=1.0 and 1e-6
     verbose : bool, default=False
         Show progress of long fits."""
 
+DROP_UNSEEN = """drop_unseen : bool, default=False
+        Leave out what cannot be told from noise; at least one stays. Records then go to what is left. Standard errors
+        account for it.
+    """
+
 COMMON_ATTRIBUTES = """bounds_ : Box or Ball
         The bounds used, given or bought.
+    bounds_in_doubt_ : boolean array of shape (n_features,)
+        True where bounds were bought and the noise may hide more than 2 % of the records outside. Give bounds for such
+        columns, or take more records, fewer columns or a larger epsilon. False where bounds were given.
     privacy_ : Privacy
         What was released, at what cost; print it.
+    diagnostics_ : tuple of Diagnostic
+        Remarks on the fit, from released values alone: what is doubtful, and what to do about it.
     n_features_in_, feature_names_in_
         As in scikit-learn."""
 
@@ -75,19 +87,21 @@ _POINTS = {"cluster_centers_": "centers_stderr_", "means_": "means_stderr_", "mo
 def declared(cls: type) -> type:
     """Make an estimator of a class that declares its parameters as fields: add `__init__`, complete its docstring.
 
-    What all estimators share is filled in for {parameters} and {attributes}; a class with attributes of its own kind
-    names them in `_ATTRIBUTES`, which come first. {releases} becomes what the class releases, from `knoll.releases`.
+    What all estimators share is filled in for {parameters} and {attributes}; a class with attributes or parameters of
+    its own kind names them in `_ATTRIBUTES` and `_PARAMETERS`, which come first. {releases} becomes what the class
+    releases, from `knoll.releases`.
     """
     if cls.__doc__:
         attributes = getattr(cls, "_ATTRIBUTES", "") + COMMON_ATTRIBUTES
-        cls.__doc__ = cls.__doc__.replace("{parameters}", COMMON_PARAMETERS).replace("{attributes}", attributes)
+        parameters = getattr(cls, "_PARAMETERS", "") + COMMON_PARAMETERS
+        cls.__doc__ = cls.__doc__.replace("{parameters}", parameters).replace("{attributes}", attributes)
         if "{releases}" in cls.__doc__:
             cls.__doc__ = cls.__doc__.replace("{releases}", releases_note(cls.__name__))
     return dataclass(cls, eq=False, repr=False)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PrivateFit:
+class PrivateFit(Diagnosed):
     """A fit through the door, and the parameters that all have. A method says what it checks and what it asks."""
 
     epsilon: float = 1.0
@@ -129,8 +143,11 @@ class PrivateFit:
             progress.shown(type(self).__name__, enabled=self.verbose),
         ):
             found = draft._fit(context, rng)
-            vars(draft).update(_pinned(found, context.domain), bounds_=context.domain, privacy_=context.statement())
+            bounds = {"bounds_": context.domain, "bounds_in_doubt_": context.in_doubt}
+            vars(draft).update(_pinned(found, context.domain), **bounds, privacy_=context.statement())
+        draft._diagnose()
         self.__dict__ = draft.__dict__
+        self._warn(stacklevel=3)
         return self
 
     def _check_parameters(self) -> None:
@@ -152,6 +169,16 @@ class PrivateFit:
         raise NotImplementedError
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
+class DropsUnseen:
+    """The parameter of models that may leave out what cannot be told from noise."""
+
+    drop_unseen: bool = False
+
+    _PARAMETERS: ClassVar = DROP_UNSEEN
+    _rules: ClassVar[dict[str, Rule]] = {"drop_unseen": Flag()}
+
+
 Model = TypeVar("Model")
 
 
@@ -171,6 +198,8 @@ class FitContext:
     scales: np.ndarray
     statement: Callable[[], Privacy]
     """Rechecks the spend and returns the privacy statement."""
+    in_doubt: np.ndarray
+    """Columns whose bounds were bought and are in doubt."""
 
 
 @contextmanager
@@ -221,7 +250,7 @@ def open_curator(
         estimator=type(estimator).__name__,
         asks=(
             *(bounds_asks(engine.n_columns) if private else ()),
-            *(ask.within(1 - SHARE if private else 1.0) for ask in asks or estimator._asks(coordinates)),
+            *(ask.within(1 - MOST_SHARE if private else 1.0) for ask in asks or estimator._asks(coordinates)),
         ),
     )
     known = ("column names", *(() if private else ("bounds",)), *public)
@@ -229,10 +258,12 @@ def open_curator(
     _recognise(ledger, engine, dataset)
     with curator:
         grant = Grant(curator)
+        in_doubt = np.zeros(engine.n_columns, dtype=bool)
         if domain is None:
-            domain = buy_bounds(grant, engine.n_columns, engine.names)
+            bought = buy_bounds(grant, engine.n_columns, engine.names)
+            domain, in_doubt = bought.box, bought.in_doubt
         scales = domain.scales if estimator.scale_by_bounds else np.ones(domain.n_columns)
-        yield FitContext(grant.rest, domain, scales, partial(curator.statement, (*known, *counted)))
+        yield FitContext(grant.rest, domain, scales, partial(curator.statement, (*known, *counted)), in_doubt)
 
 
 def _domain(estimator: Any, engine: Any) -> Box | Ball:

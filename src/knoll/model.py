@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from knoll.columns import Columns, domain_of
+from knoll.diagnose import Quality
 from knoll.document import read_document, short
 from knoll.privacy import Budget, DataError, Privacy, Relation
 from knoll.queries import Ball, Box
@@ -42,8 +43,10 @@ def save(model: Any, path: str | PathLike[str]) -> None:
         **_plain(model),
         "columns": None if names is None else [str(name) for name in names],
         "bounds": model.columns_.to_dict() if hasattr(model, "columns_") else _bounds_out(model.bounds_),
+        "bounds_in_doubt": _doubts_out(model),
         "fitted": {name: _nested(np.asarray(getattr(model, name))) for name in model._published},
         "privacy": model.privacy_.to_dict(),
+        **_quality_out(model),
     }
     path = Path(path)
     draft = path.with_name(path.name + ".part")
@@ -84,6 +87,8 @@ def _build(data: dict[str, Any]) -> Any:
     if columns is not None:
         model.columns_ = columns
     model.bounds_, model.n_features_in_ = bounds, bounds.n_sources
+    if (doubts := _doubts_in(data.get("bounds_in_doubt"), bounds.n_sources)) is not None:
+        model.bounds_in_doubt_ = doubts
     lengths = {"d": bounds.n_columns}
     for name, axes in model._published.items():
         array = _array(data["fitted"][name], name)
@@ -102,7 +107,10 @@ def _build(data: dict[str, Any]) -> Any:
             raise ValueError("its columns do not fit its bounds")
         model.feature_names_in_ = np.array(names, dtype=object)
     model.privacy_ = Privacy.from_dict(data["privacy"])
+    if "quality" in data:
+        model.quality_ = None if data["quality"] is None else Quality.from_dict(data["quality"])
     model._restore()
+    model._diagnose()
     return model
 
 
@@ -146,6 +154,13 @@ def _saved_parameters(kind: Any) -> list[str]:
     return sorted(set(kind._get_param_names()) - _NOT_SAVED)
 
 
+def _quality_out(model: Any) -> dict[str, Any]:
+    """Return the quality of clusters, if a fit sets it; that of mixtures follows from what is saved."""
+    if "quality_" not in vars(model):
+        return {}
+    return {"quality": None if model.quality_ is None else model.quality_.to_dict()}
+
+
 def _bounds_out(bounds: Box | Ball) -> dict[str, Any]:
     names = None if bounds.names is None else [str(name) for name in bounds.names]
     if isinstance(bounds, Box):
@@ -172,6 +187,20 @@ def _words(given: Any, what: str) -> tuple[str, ...] | None:
     return None if given is None else tuple(given)
 
 
+def _doubts_out(model: Any) -> list[bool] | None:
+    """Return which columns' bounds are in doubt; None for kinds of models that buy none."""
+    return model.bounds_in_doubt_.tolist() if hasattr(model, "bounds_in_doubt_") else None
+
+
+def _doubts_in(values: Any, n_columns: int) -> np.ndarray | None:
+    """Return the doubts that a file tells; files of earlier versions tell none."""
+    if values is None:
+        return None
+    if not isinstance(values, list) or len(values) != n_columns or any(type(each) is not bool for each in values):
+        raise ValueError("its doubts about bounds are not a truth value for each column")
+    return np.array(values, dtype=bool)
+
+
 def _side(values: Any) -> tuple[float, ...]:
     """Return the numbers of bounds. A text is not read as a number."""
     if not isinstance(values, list) or not values or any(type(x) not in (int, float) for x in values):
@@ -190,7 +219,8 @@ def _plain(value: Any) -> Any:
 
 
 def _nested(array: np.ndarray) -> Any:
-    """Turn an array into nested lists. Infinity becomes null: JSON has no infinity."""
+    """Turn an array into nested lists. Infinity becomes null: JSON has no infinity. Truth values become 0 and 1."""
+    array = array.astype(np.int64) if array.dtype == bool else array
     if array.ndim == 0:
         return array.item() if np.isfinite(array) else None
     return (

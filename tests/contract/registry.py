@@ -32,6 +32,7 @@ from knoll.queries import (
     Line,
     Nearest,
     NearestVotes,
+    PairVotes,
     Product,
     Projected,
     ScatterMatrix,
@@ -163,6 +164,10 @@ QUERIES = {
     "votes, two levels": (NearestVotes(TwoLevel(_cells(BOX2, 12).centres, np.array([0, 1, 2] * 4), BOX2)), 2),
     "votes, a tree of 3000": (NearestVotes(_cells(BALL3, 3000)), 3),
     "votes, groups of 5000": (NearestVotes(candidates(_points(BOX7, 5000), BOX7)), 7),
+    "pair votes, 2 centres": (PairVotes(_cells(BOX1, 2), 0.2), 1),
+    "pair votes, 7 in a box": (PairVotes(_cells(BOX2, 7, scaled=True), 0.15), 2),
+    "pair votes, 40 in a ball": (PairVotes(_cells(BALL3, 40), 0.2), 3),
+    "pair votes, projected": (PairVotes(Nearest(np.array([[0.5, 0.1], [-0.3, 0.2], [0.0, 0.0]]), PROJECTED), 0.2), 5),
     "shapes, box": (_shapes(BOX2, 4), 2),
     "shapes, one cell": (_shapes(BOX5, 1, scaled=True, square_weight=0.7), 5),
     "shapes, one column": (_shapes(BOX1, 1, count_weight=0.5, square_weight=0.3), 1),
@@ -208,12 +213,14 @@ ESTIMATORS = {each.name: _of(each.load(), **each.example) for each in registry.E
     "MorseClustering, mixture below": _of(
         knoll.MorseClustering, base=knoll.HardEMGaussianMixture(n_steps=2), n_subclusters=6
     ),
+    "GaussianMixture, k unknown": _of(knoll.GaussianMixture, n_components=None),
     "GaussianMixture, paper": _of(knoll.GaussianMixture, n_components=2, preset="paper"),
     "EMGaussianMixture, private bounds": _of(
         knoll.EMGaussianMixture, n_components=2, bounds="private", n_steps=3, covariance_type="tied"
     ),
     "ModeSeeking, each step": _of(knoll.ModeSeeking, bounds=None, bandwidth=0.4, release="each-step", n_steps=3),
     "ModeSeeking, mini-batches": _of(knoll.ModeSeeking, release="each-step", mini_batches=True, n_steps=4),
+    "MorseClustering, k unknown": _of(knoll.MorseClustering),
     "Lloyd, ball": _of(knoll.Lloyd, n_clusters=2, bounds=None),
 }
 
@@ -240,7 +247,7 @@ NOT_TIGHT = {
 def interesting_points(query, d, rng):
     """Points at which sensitivities are reached or broken: corners, ties, centres, far and absurd values."""
     frame = getattr(query, "frame", None)
-    if isinstance(domain := _domain_of(query), Product):
+    if isinstance(domain := domain_of(query), Product):
         return _of_every_kind(domain, rng)
     if frame is not None:
         return _around(query, frame, rng)
@@ -277,7 +284,7 @@ def interesting_points(query, d, rng):
     return np.vstack(points)
 
 
-def _domain_of(query):
+def domain_of(query):
     """The domain of a query's records, if it has one."""
     of = getattr(query, "frame", query)
     domain = getattr(of, "domain", getattr(of, "box", None)) or getattr(getattr(of, "cells", None), "domain", None)

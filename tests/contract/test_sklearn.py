@@ -115,9 +115,9 @@ def test_private_bounds_cover_the_data(blobs):
     model = knoll.Lloyd(3, epsilon=2.0, bounds="private", scale_by_bounds=True).fit(shifted)
     low, high = model.bounds_.corners
     inside = ((shifted >= low) & (shifted <= high)).all(axis=1).mean()
-    assert inside > 0.9
+    assert inside > 0.98
     assert (high - low < [300, 3e4]).all()
-    assert sum(e.share for e in model.privacy_.releases if e.query == "column histograms") == pytest.approx(0.1)
+    assert 0.05 < sum(e.share for e in model.privacy_.releases if e.query == "column histograms") < 0.4
     assert "bounds" not in model.privacy_.assumed_public
 
 
@@ -140,13 +140,14 @@ def test_more_clusters_and_columns_than_sense(rng):
 
 def test_stderr_tells_the_error_of_centres(blobs):
     X, _ = blobs
-    with zero_noise():
-        exact = knoll.Lloyd(3, bounds=(-15, 15), n_steps=1, random_state=1).fit(X)
     scores = []
-    for _ in range(100):
-        noisy = knoll.Lloyd(3, bounds=(-15, 15), n_steps=1, random_state=1).fit(X)
-        scores.append((noisy.cluster_centers_ - exact.cluster_centers_) / noisy.centers_stderr_)
-    assert 0.8 < np.std(scores) < 1.25
+    for _ in range(60):
+        model = knoll.KMeans(3, bounds=(-15, 15), random_state=1).fit(X)
+        labels = model.predict(X)
+        means = np.array([X[labels == i].mean(axis=0) for i in range(3)])
+        scores.append((model.cluster_centers_ - means) / model.centers_stderr_)
+    assert (np.abs(scores) < 2).mean() > 0.93
+    assert np.std(scores) > 0.3
 
 
 def test_help_and_printing():

@@ -56,7 +56,7 @@ def test_every_method(run, visits, tmp_path, method):
 def test_the_number_of_clusters_can_be_left_open(run, visits, tmp_path):
     done = run("cluster", visits, "--bounds", BOUNDS, "--missing", "drop", "--out", tmp_path / "out")
     assert done.exit_code == 0, done.output
-    assert "chosen from the released values" in done.output
+    assert "clusters, chosen: right within 5 %" in " ".join(done.output.split())
     refused = run("cluster", visits, "--bounds", BOUNDS, "--missing", "drop", "--method", "lloyd")
     assert refused.exit_code == 1
     assert "n_clusters=None" in refused.output
@@ -125,7 +125,7 @@ def test_plan_tells_the_noise_of_a_fit(rng):
     rows = rng.uniform(size=(2000, 3))
     model = knoll.Lloyd(4, bounds=(0, 1)).fit(rows)
     plan = knoll.plan(2000, 3, 4)
-    assert plan.size_stderr == pytest.approx(model.cluster_sizes_stderr_[0], rel=1e-3)
+    assert plan.size_stderr == pytest.approx(np.median(model.cluster_sizes_stderr_), rel=0.5)
     middle = np.median(model.centers_stderr_)
     assert 0.3 * middle < plan.center_stderr < 3 * middle
 
@@ -232,7 +232,7 @@ def test_morse_chooses_and_draws(run, visits, tmp_path):
         "--epsilon", 4, "--out", out,
     )  # fmt: skip
     assert done.exit_code == 0, done.output
-    assert "chosen from the released values" in done.output
+    assert "clusters, chosen: right within 5 %" in " ".join(done.output.split())
     assert (out / "morse.png").stat().st_size > 10_000
     model = knoll.load(out / "model.json")
     assert model.n_clusters_ == len(np.unique(model.component_clusters_))
@@ -243,3 +243,16 @@ def test_rooms_are_there_after_a_plain_import():
     """As the documentation writes it: `import knoll`, then `knoll.plots.plot_morse(model)`."""
     code = "import knoll; knoll.plots.plot_morse, knoll.morse.landscape, knoll.audit.audit, knoll.testing.zero_noise"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_bought_bounds_are_printed(run, visits, tmp_path):
+    bought = ("--columns", "age,bmi", "--bounds", "private", "--k", 2, "--missing", "drop")
+    done = run("cluster", visits, *bought, "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    box = knoll.load(tmp_path / "out" / "model.json").bounds_
+    text = " ".join(done.output.split())
+    assert f"age {box.lower[0]:.6g} to {box.upper[0]:.6g}" in text
+    doubtful = run("cluster", visits, *bought, "--epsilon", 0.05, "--out", tmp_path / "out")
+    assert "in doubt: give bounds for it" in " ".join(doubtful.output.split())
+    given = cluster(run, visits, "--out", tmp_path / "out")
+    assert "bought from the budget" not in given.output

@@ -70,14 +70,19 @@ def test_one_column_is_near_the_non_private_fit():
     assert sum(close) >= 7
 
 
-def test_stderr_of_one_column_is_of_the_size_of_the_noise():
+def test_stderr_of_one_column_is_of_the_size_of_the_error_against_the_records():
     X = three(3000)
     fits = [knoll.GaussianMixture(3, epsilon=1.0, bounds=(0, 70), random_state=0).fit(X) for _ in range(12)]
-    for found, stated in (("means_", "means_stderr_"), ("weights_", "weights_stderr_")):
-        observed = np.std([getattr(fit, found) for fit in fits], axis=0)
-        told = np.median([getattr(fit, stated) for fit in fits], axis=0)
-        assert (observed < 3 * told).all()
-        assert (observed > told / 3).all()
+    shares = [fit.predict_proba(X) for fit in fits]
+    means = [
+        fit.means_[:, 0] - (share * X).sum(axis=0) / share.sum(axis=0) for fit, share in zip(fits, shares, strict=True)
+    ]
+    weights = [fit.weights_ - share.mean(axis=0) for fit, share in zip(fits, shares, strict=True)]
+    for errors, stated in ((means, "means_stderr_"), (weights, "weights_stderr_")):
+        observed = np.sqrt(np.square(errors).mean(axis=0))
+        told = np.median([getattr(fit, stated).reshape(-1) for fit in fits], axis=0)
+        assert (observed < 2 * told).all()
+        assert (observed > told / 5).all()
 
 
 def test_stderr_of_many_columns_is_of_the_size_of_the_noise():

@@ -21,6 +21,9 @@ def cluster(
         str, method_option(METHODS, "kmeans for round clusters, morse for any shape; the others are for comparison.")
     ] = next(iter(METHODS)),
     out: Annotated[Path, typer.Option(help="Folder for model.json, centers.csv and clusters.png.")] = Path("out"),
+    drop_unseen: Annotated[
+        bool, typer.Option("--drop-unseen", help="Leave out clusters that cannot be told from noise.")
+    ] = False,
     *,
     options: FitOptions,
 ) -> None:
@@ -31,7 +34,7 @@ def cluster(
     import knoll
 
     def make() -> Any:
-        return getattr(knoll, METHODS[method])(k, **options.parameters())
+        return getattr(knoll, METHODS[method])(k, drop_unseen=drop_unseen, **options.parameters())
 
     fit_and_write(make, data, options, out, _write, _show)
 
@@ -64,14 +67,22 @@ def demo(
 
 
 def _show(model: Any) -> None:
-    from knoll.report import centers_table
+    from knoll.report import MEANING, centers_table
 
-    title = "Clusters, largest first (± standard error of the privacy noise)"
-    print_table(title, *centers_table(model), "centers.csv")
-    if model.n_clusters is None:
-        sure = f"{model.n_clusters_confidence_:.0%}"
+    print_table(f"Clusters, largest first ({MEANING})", *centers_table(model), "centers.csv")
+    unseen = int((~model.clusters_seen_).sum())
+    if unseen:
         console.print(
-            f"{model.n_clusters_} clusters, chosen from the released values; redraws of their noise agree in {sure}."
+            f"{unseen} of {model.n_clusters_} clusters cannot be told from noise. --drop-unseen leaves them out."
+        )
+    if model.n_clusters is None:
+        sure = model.n_clusters_confidence_
+        others = ", ".join(f"{k:.0f} ({p:.0%})" for k, p in model.n_clusters_candidates_[1:])
+        doubt = "" if sure >= 0.5 else " That is too little to tell."
+        console.print(
+            f"{model.n_clusters_} clusters, chosen: right within 5 % with probability {sure:.0%}."
+            + doubt
+            + (f" Or {others}." if others else "")
         )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -18,7 +19,9 @@ from rich.table import Table
 from knoll.cli.parse import read_bounds, read_columns, read_kinds
 
 console = Console()
+FEWEST_COLUMNS = 2  # of a printed table, however narrow the terminal
 MOST_ROWS = 50  # of a printed table; the file has all
+COLOURS = {"error": "red", "warning": "yellow", "info": "cyan"}  # of remarks, by severity
 
 Data = Annotated[Path, typer.Argument(help="Parquet, CSV or Arrow file, or a folder of them.")]
 Epsilon = Annotated[float, typer.Option(help="Privacy budget of this fit; smaller is more private.")]
@@ -176,27 +179,71 @@ def print_result(model: Any, show: Callable[[Any], None], files: dict[Path, str]
     if model.privacy_.warning:
         console.print(f"[bold red]{model.privacy_.warning}[/bold red]")
     show(model)
+    print_remarks(model)
+    print_bounds(model)
     console.print(escape(str(model.privacy_)), highlight=False, soft_wrap=True)
     console.print(f"\nDone in {seconds:.1f} s. Wrote:")
     for file, what in files.items():
         console.print(f"  {file}  [dim]{what}[/dim]", highlight=False, soft_wrap=True)
 
 
+def print_remarks(model: Any) -> None:
+    """Print how well the model fits, if that is known, and the remarks on the fit, coloured by severity."""
+    if (quality := getattr(model, "quality_", None)) is not None:
+        console.print(f"{quality}", highlight=False, soft_wrap=True)
+    for each in model.diagnostics_:
+        if each.code != "seeded-noise":  # said already, before all else
+            head = f"[bold {COLOURS[each.severity]}]{each.severity}[/]: {escape(each.message)}"
+            console.print(f"{head} [dim]{escape(each.advice)}[/dim]", highlight=False, soft_wrap=True)
+
+
+def print_bounds(model: Any) -> None:
+    """Print bounds that were bought: nobody else knows them, and records outside were moved to them."""
+    if not isinstance(model.bounds, str):
+        return
+    box, doubts = model.bounds_, model.bounds_in_doubt_
+    names = box.names or tuple(f"x{j}" for j in range(box.n_columns))
+    console.print("Bounds, bought from the budget; values outside count as the nearest bound:", highlight=False)
+    for name, low, high, doubt in list(zip(names, box.lower, box.upper, doubts, strict=True))[:MOST_ROWS]:
+        note = "  [yellow]in doubt: give bounds for it, or take more rows or a larger epsilon[/yellow]" if doubt else ""
+        console.print(f"  {escape(str(name))}  {low:.6g} to {high:.6g}{note}", highlight=False, soft_wrap=True)
+    if box.n_columns > MOST_ROWS:
+        more = f"{box.n_columns - MOST_ROWS} more, {int(doubts[MOST_ROWS:].sum())} of them in doubt"
+        console.print(f"  ... and {more}; the model's file has all", highlight=False)
+
+
 def print_table(title: str, header: list[str], rows: list[list[str]], file: str) -> None:
-    """Print the first rows of a table, and say in which file the others are."""
-    table = Table(title=title, title_justify="left")
-    for heading in header:
-        table.add_column(escape(heading), justify="right")
-    for row in rows[:MOST_ROWS]:
-        table.add_row(*row)
-    console.print(table)
+    """Print the first rows of a table, and say in which file the others are, and columns that do not fit."""
+    widths = [max(map(cell_len, column)) + 3 for column in zip(header, *rows[:MOST_ROWS], strict=True)]
+    shown = len(header)
+    while shown > FEWEST_COLUMNS and 1 + sum(widths[:shown]) > console.width:
+        shown -= 1
+    console.print(_table(title, header[:shown], rows))
+    left = [name for name in header[shown:] if name != "..."]
+    if left:
+        names = f"{', '.join(left[:5])}{', ...' if len(left) > 5 else ''}"
+        console.print(escape(f"Columns that do not fit here are in {file}: {names}"), highlight=False)
     if len(rows) > MOST_ROWS:
         console.print(f"... and {len(rows) - MOST_ROWS} more, in {file}")
 
 
+def _table(title: str, header: list[str], rows: list[list[str]]) -> Table:
+    """Return the first rows of a table. Numbers are never cut."""
+    table = Table(title=title, title_justify="left")
+    for heading in header:
+        table.add_column(escape(heading), justify="right", no_wrap=True, overflow="fold")
+    for row in rows[:MOST_ROWS]:
+        table.add_row(*row[: len(header)])
+    return table
+
+
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Turn expected errors into one line and exit code 1, and warnings of the ledger into one line."""
+    """Turn expected errors into one line and exit code 1, and warnings of the ledger into one line.
+
+    Remarks on a fit are not warned of here: commands print them.
+    """
+    from knoll.diagnose import DiagnosticWarning
     from knoll.privacy import LedgerError, LedgerWarning
 
     def show(message: Warning | str, *rest: Any, **more: Any) -> None:
@@ -205,6 +252,7 @@ def plain_errors() -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", LedgerWarning)
+            warnings.simplefilter("ignore", DiagnosticWarning)
             warnings.showwarning = show
             yield
     except (ValueError, TypeError, LedgerError, OSError, MemoryError) as error:

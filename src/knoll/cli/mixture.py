@@ -39,9 +39,9 @@ def mixture(
 
 def show_mixture(model: Any) -> None:
     """Print components, and what privacy noise did to them."""
-    from knoll.report import components_table
+    from knoll.report import MEANING, components_table
 
-    print_table("Components, largest first (± standard error)", *components_table(model), "components.csv")
+    print_table(f"Components, largest first ({MEANING})", *components_table(model), "components.csv")
     if model.n_components is None:
         console.print(f"{model.n_components_} components, chosen from the released values.")
     if (drawn := float(model.shrinkage_.max())) > 0.05:

@@ -104,7 +104,7 @@ def _bandwidth(text: str) -> str | float:
 
 
 def _show_modes(model: Any) -> None:
-    from knoll.report.clusters import _with_error, column_names
+    from knoll.report.clusters import column_names, with_error
 
     if not len(model.modes_):
         console.print("No significant mode. A larger epsilon or more records may show some.")
@@ -112,7 +112,12 @@ def _show_modes(model: Any) -> None:
     names = column_names(model)[:8]
     rows = []
     for mode, error, significance in zip(model.modes_, model.modes_stderr_, model.mode_significance_, strict=True):
-        cells = [_with_error(mode[j], error[j]) for j in range(len(names))]
+        cells = [with_error(mode[j], error[j]) for j in range(len(names))]
         rows.append([*cells, f"{significance:.1f}"])
-    print_table("Modes, most significant first (± standard error)", [*names, "significance"], rows, "modes.csv")
+    print_table(
+        "Modes, most significant first (± one standard error: noise and sampling)",
+        [*names, "significance"],
+        rows,
+        "modes.csv",
+    )
     console.print(f"Noise alone reaches a significance of {model.threshold_:.1f} with probability {model.chance:g}.")

@@ -1,7 +1,7 @@
 """What every clusterer with centres shares: what it publishes, and what a fitted model can do."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,46 +9,48 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
-from knoll.estimator import FitContext, PrivateFit, open_curator
+from knoll.cluster.found import Clusters, error_bars, without_unseen
+from knoll.diagnose import Facts, Quality, chosen, facts_of, quality_of_cells, visible
+from knoll.estimator import DropsUnseen, FitContext, PrivateFit, open_curator
 from knoll.parameters import MOST_CLUSTERS, Rule, Whole, check_shape
 from knoll.privacy import Ask
 from knoll.rows import label_rows, points_of, same_columns
 from knoll.steps.cells import moments_asks, moments_of_cells
-from knoll.steps.means import CellMeans
 from knoll.steps.moments import Form
 from knoll.summary import as_frame, summary_table
 
 CENTERS = """cluster_centers_ : array of shape (n_clusters, n_features)
         Released centres.
-    centers_stderr_ : array of shape (n_clusters, n_features)
-        Standard error from privacy noise, by the last release. Infinite where the noise hides the centre.
     cluster_sizes_ : array of shape (n_clusters,)
         Released sizes. Negative ones are set to zero.
-    cluster_sizes_stderr_ : array of shape (n_clusters,)
-        Standard error of their privacy noise.
+    centers_stderr_, cluster_sizes_stderr_ : arrays of shape (n_clusters, n_features) and (n_clusters,)
+        One standard error of what privacy changes: the released value against the same figure computed, without
+        noise, on the records that `predict` assigns to the cluster (their mean, clipped to the bounds; their number).
+        Infinite where nothing can be said.
+    clusters_seen_ : boolean array of shape (n_clusters,)
+        Which clusters can be told from noise.
     n_clusters_ : int
         The number of clusters.
+    quality_ : Quality or None
+        Within-cluster variance, explained part of the variance and silhouette, with standard errors. None for methods
+        that release no variances (only `KMeans` and the default `PEMeans` do), or whose clusters need not be round.
     """
 
 
-@dataclass(frozen=True)
-class Clusters:
-    """What a clusterer found: the means of its cells, and more fitted attributes by name."""
-
-    means: CellMeans
-    more: Mapping[str, Any] = field(default_factory=dict)
-
-
-class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class PrivateCenters(
+    DropsUnseen, PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+):
     """Base of clusterers that release centres. A method implements `_search` and nothing else."""
 
     cluster_centers_: np.ndarray
+    clusters_seen_: np.ndarray
     scales_: np.ndarray
+    quality_: Quality | None
     _rules: ClassVar[dict[str, Rule]] = {"n_clusters": Whole(MOST_CLUSTERS)}
     _ATTRIBUTES = CENTERS
     _published: ClassVar = {
         "cluster_centers_": "kd", "centers_stderr_": "kd", "cluster_sizes_": "k", "cluster_sizes_stderr_": "k",
-        "scales_": "d",
+        "clusters_seen_": "k", "scales_": "d",
     }  # fmt: skip
 
     def _n_clusters(self) -> int | None:
@@ -64,16 +66,37 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _fit(self, context: FitContext, rng: np.random.RandomState) -> dict[str, Any]:
         found = self._search(context, self._n_clusters(), rng)
+        bars = error_bars(found, context)
+        if self.drop_unseen:
+            found, bars = without_unseen(found, bars, context)
         means = found.means
         return {
             "n_clusters_": len(means.centres),
             "cluster_centers_": means.centres,
-            "centers_stderr_": means.stderr,
+            "centers_stderr_": bars.centres,
             "cluster_sizes_": np.maximum(means.counts, 0.0),
-            "cluster_sizes_stderr_": means.counts_stderr,
+            "cluster_sizes_stderr_": bars.sizes,
+            "clusters_seen_": bars.seen,
             "scales_": context.scales,
+            "quality_": None if means.sums is None else quality_of_cells(means.sums),
             **found.more,
         }
+
+    def _facts(self) -> Facts:
+        errors, sizes, size_errors = self.centers_stderr_, self.cluster_sizes_, self.cluster_sizes_stderr_
+        variances = getattr(self, "cluster_variances_", None)
+        known = np.isfinite(size_errors)
+        return facts_of(
+            self,
+            at=self.cluster_centers_,
+            errors=errors,
+            sizes=sizes,
+            seen=visible(self, "clusters_seen_", errors, sizes, size_errors),
+            spread=None if variances is None else np.sqrt(np.maximum(variances, 0.0)),
+            records=float(sizes.sum()),
+            noise=float(np.median(size_errors[known])) if known.any() else np.inf,
+            **chosen(self, "n_clusters", self.n_clusters),
+        )
 
     def _search(self, context: FitContext, k: Any, rng: np.random.RandomState) -> Clusters:
         """Find k centres through the door."""
@@ -85,7 +108,9 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
             raise ValueError("a centre is not finite")
         if not (self.scales_ > 0).all():
             raise ValueError("a scale is not positive")
+        self.clusters_seen_ = self.clusters_seen_.astype(bool)
         self.n_clusters_ = len(self.cluster_centers_)
+        self.quality_ = getattr(self, "quality_", None)  # files of earlier versions have none
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the cluster of each row: that of the nearest released centre, unless the class documents another rule.
@@ -192,7 +217,7 @@ class PrivateCenters(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMix
     def score(self, X: Any, y: Any = None) -> float:
         """Return minus the sum of squared distances of X to the nearest centre, in the metric of the fit.
 
-        It is computed from X without noise: it is for the holder of X, and must not be published.
+        **Not private: keep it to yourself.** It is computed from X without noise. `quality_` is the private figure.
         """
         return -float(np.square(self.transform(X).min(axis=1)).sum())
 

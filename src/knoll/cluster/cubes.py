@@ -14,7 +14,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from knoll.cluster.centers import Clusters, PrivateCenters
+from knoll.cluster.centers import PrivateCenters
+from knoll.cluster.found import Clusters
 from knoll.estimator import FitContext, declared
 from knoll.numeric.weighted import weighted_kmeans
 from knoll.parameters import PRESET, Whole
@@ -23,6 +24,7 @@ from knoll.queries import Box, CellMoments, Nearest, Projected, SplitTree, rando
 from knoll.queries.query import UNIT
 from knoll.steps.count_tree import grow_ask, grow_by_counts
 from knoll.steps.means import cell_means, means_ask
+from knoll.steps.refine import with_variances
 
 PAPER_DIMENSIONS, PAPER_DEPTH = 8, 24  # what `preset="paper"` uses
 COUNTS_SHARE = 0.5  # for the cubes, the rest for the averaging: better cells against better means in them
@@ -104,8 +106,16 @@ class Cubes(PrivateCenters):
         leaves = grow_by_counts(context.grant.part(COUNTS_SHARE), tree, depth, halve)
         middles = np.array([cubes[node].mean(axis=0) for node in leaves.nodes]) * low.steps + low.centre
         unit = scales if low is domain else np.ones(p)
-        centres, _ = weighted_kmeans(middles / unit, leaves.counts, k, rng, restarts=10)
+        centres, labels = weighted_kmeans(middles / unit, leaves.counts, k, rng, restarts=10)
         cells = Nearest(centres * unit, low, scales if low is domain else None)
         moments = context.grant.release(CellMoments(cells, domain, scales))
         otherwise = np.tile(domain.centre, (k, 1)) if isinstance(low, Projected) else centres * unit
-        return Clusters(cell_means(moments, domain.centre, domain, otherwise=otherwise))
+        means = cell_means(moments, domain.centre, domain, otherwise=otherwise)
+        if low is not domain:
+            return Clusters(means.with_measured(domain, scales))
+        within = np.array([np.ptp(cubes[node], axis=0) for node in leaves.nodes]) * low.steps / unit
+        spread = with_variances(centres, middles / unit, np.maximum(leaves.counts, 1e-9), labels).variance
+        inside = np.array(
+            [np.square(within[labels == i]).mean(axis=0) if (labels == i).any() else 0 * unit for i in range(k)]
+        )
+        return Clusters(means.with_measured(domain, scales, at=centres * unit, variance=spread + inside / 12))

@@ -16,7 +16,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from knoll.cluster.centers import Clusters, PrivateCenters
+from knoll.cluster.centers import PrivateCenters
+from knoll.cluster.found import Clusters
 from knoll.estimator import FitContext, declared
 from knoll.numeric.packing import packed_starts
 from knoll.parameters import MOST_STEPS, PRESET, Number, Whole
@@ -96,4 +97,4 @@ class FastLloyd(PrivateCenters):
             centres = restart_unseen(means, domain, scales, rng) if restart else means.centres
             moments = step.release(CellDisplacements(Nearest(centres, domain, scales), radius))
             means = cell_means(moments, centres, domain, otherwise=centres, farthest=radius * scales)
-        return Clusters(means)
+        return Clusters(means.with_measured(domain, scales, at=centres, radius=radius))

@@ -11,21 +11,30 @@ Every release is one query: a record lies in one cell and adds (count, displacem
 cell's own ellipsoid. Schedules depend on released values, k, the bounds and the noise, never on the records.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from knoll.cluster.centers import Clusters, PrivateCenters
+from knoll.cluster.centers import PrivateCenters
+from knoll.cluster.found import Clusters
 from knoll.estimator import FitContext, declared
 from knoll.parameters import MOST_CLUSTERS, Whole
 from knoll.privacy import Ask, Shares
-from knoll.steps import choose
 from knoll.steps.axes import rotated_tree_asks
-from knoll.steps.choose import GUESS, Choice, choose_k
-from knoll.steps.means import CellMeans
-from knoll.steps.refine import affordable_steps, refine, solve, spare_centres, step_asks, synthetic_points
-from knoll.steps.search import search_tree
+from knoll.steps.choose import Choice, choice_asks, choose_clusters
+from knoll.steps.pieces import MOST
+from knoll.steps.refine import (
+    MOST_STEPS,
+    Centres,
+    affordable_steps,
+    refine,
+    solve,
+    spare_centres,
+    step_asks,
+    synthetic_points,
+)
+from knoll.steps.search import Searched, search_tree
 
 
 @dataclass(frozen=True)
@@ -43,7 +52,24 @@ class KMeansShares(Shares):
     steps: float = 0.48
 
 
-SHARES = KMeansShares()
+@dataclass(frozen=True)
+class ChoiceShares(Shares):
+    """Shares if the number of clusters is chosen: most of the budget shows the pieces that clusters are made of.
+
+    If there is no rotation, the steps get the share of the axes.
+    """
+
+    root: float = 0.05
+    axes: float = 0.1
+    tails: float = 0.03
+    tree: float = 0.22
+    rounds: float = 0.36
+    votes: float = 0.14
+    steps: float = 0.1
+
+
+LAST_STEPS = 2  # if the number was chosen: the pieces have moved to their places already
+SHARES, CHOICE_SHARES = KMeansShares(), ChoiceShares()
 
 
 @declared
@@ -53,14 +79,20 @@ class KMeans(PrivateCenters):
     Parameters
     ----------
     n_clusters : int or None, default=8
-        Number of clusters. With None it is chosen from what is released anyway, at no cost.
+        Number of clusters. With None it is chosen: pieces are joined where no valley shows between them, which takes
+        most of the budget. Up to about 200 clusters are seen, if each has enough records to stand out of the noise.
     {parameters}
 
     Attributes
     ----------
     {attributes}
     n_clusters_confidence_ : float
-        If the number of clusters was chosen: how often it is chosen again when the released noise is redrawn.
+        If the number of clusters was chosen: the probability that it is right within 5 %. Below 0.5 means that nobody
+        can tell.
+    n_clusters_candidates_ : array of shape (n_candidates, 2)
+        Numbers of clusters and their probabilities, the chosen one first.
+    cluster_variances_ : array of shape (n_clusters, n_features)
+        Variance of each cluster's records about its mean, per column. Drawn to what is expected where noise is large.
 
     Notes
     -----
@@ -79,25 +111,39 @@ class KMeans(PrivateCenters):
     n_clusters: int | None = 8
 
     _rules: ClassVar = {"n_clusters": Whole(MOST_CLUSTERS, none=True)}
-    _published: ClassVar = {**PrivateCenters._published, "n_clusters_confidence_": ""}
+    _published: ClassVar = {
+        **PrivateCenters._published, "n_clusters_confidence_": "", "n_clusters_candidates_": "qo",
+        "cluster_variances_": "kd",
+    }  # fmt: skip
 
     def _asks_for(self, n_columns: int, k: int | None, shares: KMeansShares = SHARES) -> list[Ask]:
-        tree = rotated_tree_asks(n_columns, k or GUESS, (shares.root, shares.axes, shares.tails, shares.tree))
-        return [*tree, *step_asks(n_columns, k or choose.MOST, shares.steps)]
+        if k is None:
+            return [*choice_asks(n_columns, CHOICE_SHARES), *step_asks(n_columns, MOST, CHOICE_SHARES.steps)]
+        tree = rotated_tree_asks(n_columns, k, (shares.root, shares.axes, shares.tails, shares.tree))
+        return [*tree, *step_asks(n_columns, k, shares.steps)]
 
     def _search(
         self, context: FitContext, k: int | None, rng: np.random.RandomState, shares: KMeansShares = SHARES
     ) -> Clusters:
-        found = search_tree(context, context.grant.split(shares), k or GUESS, rng)
-        frame, root, rotation, hedge = found.frame, found.root, found.rotation, found.hedge
-        choice = choose_k(found.leaves, hedge, rng) if k is None else Choice(k, 1.0)
-        k = choice.k
-        steps = affordable_steps(context.grant, frame, root, k)
+        if k is None:
+            chosen = choose_clusters(context, context.grant, CHOICE_SHARES, rng)
+            return self._refined(context, chosen.found, chosen.centres, chosen.choice, LAST_STEPS)
+        found = search_tree(context, context.grant.split(shares), k, rng)
+        steps = affordable_steps(context.grant, found.frame, found.root, k)
         spare = spare_centres(k, steps, len(found.leaves.count) / found.seed.mean.shape[1])
-        centres = solve(*synthetic_points(found.leaves, hedge, rng), k, rng, spare, len(hedge))
-        if rotation is not None:
-            centres = rotation.lift(centres, root)
+        centres = solve(*synthetic_points(found.leaves, found.hedge, rng), k, rng, spare, len(found.hedge))
+        if found.rotation is not None:
+            centres = found.rotation.lift(centres, found.root)
+        return self._refined(context, found, centres, Choice.given(k))
+
+    def _refined(
+        self, context: FitContext, found: Searched, centres: Centres, choice: Choice, most: int = MOST_STEPS
+    ) -> Clusters:
+        """Spend the rest of the budget on Lloyd steps. Return the clusters in the columns."""
+        frame, root, rotation, k = found.frame, found.root, found.rotation, choice.k
+        steps = min(most, affordable_steps(context.grant, frame, root, k))
         refined = refine(context.grant.rest, steps, frame, centres, k, (root.lower[0], root.upper[0]))
+        turn = np.diag(context.scales) if rotation is None else rotation.axes * context.scales
         if rotation is None:
             at = frame.outside(refined.centres)
             stderr = refined.stderr * context.scales
@@ -106,5 +152,8 @@ class KMeans(PrivateCenters):
             with np.errstate(invalid="ignore"):
                 stderr = np.sqrt(np.square(refined.stderr) @ np.square(rotation.axes)) * context.scales
             stderr[~refined.seen] = np.inf
-        means = CellMeans(context.domain.clip(at), stderr, refined.counts, refined.counts_stderr, refined.seen)
-        return Clusters(means, {"n_clusters_confidence_": choice.confidence})
+        means = replace(refined, centres=context.domain.clip(at), stderr=stderr).turned(context.domain, turn)
+        assert refined.sums is not None
+        turned = refined.sums.variance if rotation is None else refined.sums.variance @ np.square(rotation.axes)
+        more = {**choice.attributes(), "cluster_variances_": turned * np.square(context.scales)}
+        return Clusters(means, more, each=("cluster_variances_",))

@@ -15,7 +15,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from knoll.cluster.centers import Clusters, PrivateCenters
+from knoll.cluster.centers import PrivateCenters
+from knoll.cluster.found import Clusters
 from knoll.estimator import FitContext, declared
 from knoll.numeric.packing import packed_starts
 from knoll.parameters import MOST_STEPS, PRESET, Whole
@@ -91,4 +92,4 @@ class Lloyd(PrivateCenters):
             cells = Nearest(centres, domain, scales)
             moments = step.release(CellMoments(cells, domain, domain.half if paper else scales))
             means = cell_means(moments, domain.centre, domain, otherwise=centres)
-        return Clusters(means)
+        return Clusters(means.with_measured(domain, scales, at=centres))

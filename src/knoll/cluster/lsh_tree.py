@@ -10,13 +10,15 @@ it has a fixed number of points. Hyperplanes pass through the middle of the doma
 records.
 """
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from typing import ClassVar
 
 import numpy as np
 
-from knoll.cluster.centers import Clusters, PrivateCenters
+from knoll.cluster.centers import PrivateCenters
+from knoll.cluster.found import Clusters
 from knoll.estimator import FitContext, declared
+from knoll.numeric.made_up import Measured
 from knoll.numeric.weighted import weighted_kmeans
 from knoll.parameters import PRESET, Whole
 from knoll.privacy import Ask
@@ -25,6 +27,7 @@ from knoll.steps.count_tree import grow_ask, grow_by_counts
 from knoll.steps.means import CellMeans, cell_means, means_ask
 
 PAPER_DEPTH = 20  # what `preset="paper"` uses
+CONE = 0.5  # standard deviation of records along a cone, over the distance of their mean from its tip: about even
 COUNTS_SHARE = 0.8  # for the tree, the rest for the means of its leaves: the tree has many levels to pay for
 
 
@@ -87,17 +90,20 @@ class LSHTree(PrivateCenters):
         def by_hyperplane(node: int, level: int) -> tuple[int, int]:
             return tree.split(node, axis=level, threshold=0.0)
 
-        grow_by_counts(context.grant.part(COUNTS_SHARE), tree, depth, by_hyperplane)
+        grown = grow_by_counts(context.grant.part(COUNTS_SHARE), tree, depth, by_hyperplane)
         moments = context.grant.release(CellMoments(tree, domain, scales))
         middle = np.tile(domain.centre, (tree.n_cells, 1))
-        leaves = cell_means(moments, domain.centre, domain, otherwise=middle)
-        return Clusters(merge_cells(leaves, k, scales, rng))
+        leaves = cell_means(moments, domain.centre, domain, otherwise=middle).with_measured(domain, scales)
+        return Clusters(merge_cells(leaves, k, scales, rng, grown.total))
 
 
-def merge_cells(leaves: CellMeans, k: int, scales: np.ndarray, rng: np.random.RandomState) -> CellMeans:
+def merge_cells(
+    leaves: CellMeans, k: int, scales: np.ndarray, rng: np.random.RandomState, total: float = 0.0
+) -> CellMeans:
     """Run weighted k-means on the means of cells, and compute the noise of the clusters from that of the cells.
 
-    A cluster's mean is the average of its cells' means, weighted by count. Noise is independent between cells.
+    A cluster's mean is the average of its cells' means, weighted by count. Noise is independent between cells. Of
+    `total` records, those that no cell shows belong to some cluster too.
     """
     weights = np.where(leaves.seen, leaves.counts, 0.0)
     centres, labels = weighted_kmeans(leaves.centres / scales, weights, k, rng, restarts=10)
@@ -111,4 +117,16 @@ def merge_cells(leaves: CellMeans, k: int, scales: np.ndarray, rng: np.random.Ra
     stderr = np.full(centres.shape, np.inf)
     stderr[seen] = np.sqrt(variance[seen]) / counts[seen, None]
     noise = float(leaves.counts_stderr.max())
-    return CellMeans(centres * scales, stderr, counts, np.maximum(np.sqrt(errors), noise), seen)
+    measured = None
+    if leaves.measured is not None:
+        cones = replace(leaves.measured, roots=cone_roots(leaves.measured))
+        measured = cones.of_groups(used, labels[used]).with_missing(total - float(weights.sum()))
+    return CellMeans(centres * scales, stderr, counts, np.maximum(np.sqrt(errors), noise), seen, measured)
+
+
+def cone_roots(leaves: Measured) -> np.ndarray:
+    """Guess the roots of the covariances of leaves: hyperplanes through the middle cut cones, which are long."""
+    length = np.linalg.norm(leaves.mean, axis=1)
+    along = leaves.mean / np.maximum(length, 1e-300)[:, None]
+    round_part = np.einsum("mi,ij->mij", np.sqrt(leaves.variance), np.eye(leaves.mean.shape[1]))
+    return round_part + CONE * length[:, None, None] * along[:, :, None] * along[:, None, :]

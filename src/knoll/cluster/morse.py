@@ -15,8 +15,10 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from knoll.cluster.centers import Clusters, PrivateCenters
+from knoll.cluster.centers import PrivateCenters
+from knoll.cluster.found import Clusters
 from knoll.cluster.kmeans import KMeans
+from knoll.diagnose import Facts
 from knoll.estimator import FitContext, PrivateFit, declared
 from knoll.mixture.base import PrivateMixture
 from knoll.morse import Landscape, agreement, choose_cut, clusters_of, confidence, landscape
@@ -28,9 +30,12 @@ from knoll.privacy import Ask, PrivacyError
 from knoll.privacy.errors import brief
 from knoll.rows import points_of
 from knoll.steps.cells import density_asks, density_from_cells
+from knoll.steps.choose import Choice, choice_asks, choose_clusters
 from knoll.steps.grid import MOST_COLUMNS, grid_asks, release_grid_mixture
 from knoll.steps.means import CellMeans
 from knoll.steps.moments import Form
+from knoll.steps.pieces import MOST
+from knoll.steps.start import ChoiceShares
 from knoll.steps.subclusters import Subclusters
 
 DENSITY_SHARE = 0.5  # for the mixture, the rest for the clusterer: good shapes against good places
@@ -47,13 +52,14 @@ class MorseClustering(PrivateCenters):
     Parameters
     ----------
     n_clusters : int or None, default=None
-        Number of clusters. None chooses it by the largest gap in persistence, at no cost.
+        Number of clusters. None chooses it: up to two columns by the largest gap in persistence, in more as `KMeans`
+        does.
     base : clusterer or mixture, optional
         Finds the sub-clusters; `knoll.KMeans` by default. Only the parameters of its own method are used. Budget,
         bounds and all else are those given here.
     n_subclusters : int, optional
-        Number of sub-clusters. The default is 24 for up to three columns, and 12 for more. If `n_clusters` is given, it
-        is three times that number (at least 24) for up to three columns, and twice (at least 6) for more.
+        Number of sub-clusters. By default it is three times `n_clusters` (at least 24) for up to three columns, and
+        twice (at least 6) for more. If that is None too, it is as many as the released values can show.
     cut : {"overlap", "prominence", "persistence", "height"}, default="overlap"
         What keeps sub-clusters apart when they are joined to `n_clusters`.
 
@@ -87,7 +93,10 @@ class MorseClustering(PrivateCenters):
     merge_confidence_ : array of shape (n_joins,)
         How often each join stays joined, or apart, when the released noise is redrawn.
     n_clusters_confidence_ : float
-        If the number of clusters was chosen: how often it is chosen again when the released noise is redrawn.
+        If the number of clusters was chosen: the probability that it is right within 5 %. Below 0.5 means that nobody
+        can tell.
+    n_clusters_candidates_ : array of shape (n_candidates, 2)
+        Numbers of clusters and their probabilities, the chosen one first.
     {attributes}
 
     Notes
@@ -126,7 +135,7 @@ class MorseClustering(PrivateCenters):
         **PrivateCenters._published, "weights_": "c", "means_": "cd", "covariances_": "cdd", "component_clusters_": "c",
         "peaks_": "pd", "peak_clusters_": "p", "saddles_": "sd", "saddle_heights_": "s", "saddle_ends_": "st",
         "dendrogram_": "mf", "merge_heights_": "m", "merge_persistence_": "m", "merge_confidence_": "m",
-        "n_clusters_confidence_": "",
+        "n_clusters_confidence_": "", "n_clusters_candidates_": "qo",
     }  # fmt: skip
 
     def _check_parameters(self) -> None:
@@ -142,6 +151,10 @@ class MorseClustering(PrivateCenters):
             self.base._check_parameters()
 
     def _asks_for(self, n_columns: int, k: int | None) -> list[Ask]:
+        shape = "full" if n_columns <= MOST_FULL else "diag"
+        if self._chooses(n_columns, k):
+            asks = [*choice_asks(n_columns, ChoiceShares()), *density_asks(n_columns, MOST, shape)]
+            return [ask.within(DENSITY_SHARE) for ask in asks]
         sub = default_subclusters(k, n_columns) if self.n_subclusters is None else int(self.n_subclusters)
         if self.base is None and n_columns <= MOST_COLUMNS:
             return grid_asks(n_columns)
@@ -149,15 +162,40 @@ class MorseClustering(PrivateCenters):
         asks = list(base._asks_for(n_columns, sub))
         if not isinstance(base, PrivateCenters):
             return asks
-        asks += density_asks(n_columns, sub, "full" if n_columns <= MOST_FULL else "diag")
+        asks += density_asks(n_columns, sub, shape)
         return [ask.within(DENSITY_SHARE) for ask in asks]  # base and density get half of the budget each
 
     def _base(self) -> Any:
         base = KMeans() if self.base is None else clone(self.base)
         return base.set_params(epsilon=self.epsilon, delta=self.delta)  # public schedules may depend on them
 
+    def _chooses(self, n_columns: int, k: int | None) -> bool:
+        """Return whether the number of clusters is chosen from pieces and votes, as by `KMeans`."""
+        return k is None and self.base is None and self.n_subclusters is None and n_columns > MOST_COLUMNS
+
+    def _search_chosen(self, context: FitContext, rng: np.random.RandomState, floor: np.ndarray) -> Clusters:
+        """Choose clusters, with their pieces as sub-clusters; make a mixture of the pieces."""
+        chosen = choose_clusters(context, context.grant.part(1 - DENSITY_SHARE), ChoiceShares(), rng)
+        kept = chosen.group >= 0
+        centres = context.domain.clip(chosen.found.in_columns(chosen.pieces.at[kept], context))
+        form = Form.of(
+            "full" if context.domain.n_columns <= MOST_FULL else "diag", FLOOR, context.domain, context.scales
+        )
+        cells = Subclusters.of_belief(density_from_cells(context.grant.rest, context.domain, centres, form))
+        labels = np.unique(chosen.group[kept][cells.seen()], return_inverse=True)[1]
+        cells = cells.steadied(floor)
+        found = landscape(cells.mixture)
+        redrawn = [found.redrawn(cells.redrawn(floor, rng)) for _ in range(REDRAWS)]
+        clusters = found.of_leaves(labels)
+        apart = np.flatnonzero(clusters[found.tree.ends[:, 0]] != clusters[found.tree.ends[:, 1]])
+        sure = confidence(found.tree, redrawn, apart, "persistence")
+        more = {"merge_confidence_": sure, **chosen.choice.attributes()}
+        return described(cells, found, clusters, more, context)
+
     def _search(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> Clusters:
         floor = (FLOOR * context.domain.half) ** 2
+        if self._chooses(context.domain.n_columns, k):
+            return self._search_chosen(context, rng, floor)
         cells = self._subclusters(context, default_subclusters(k, context.domain.n_columns), rng, floor)
         found = landscape(cells.mixture)
         with threadpool_limits(1, user_api="blas"):
@@ -168,12 +206,14 @@ class MorseClustering(PrivateCenters):
             clusters = found.of_leaves(clusters_of(cells.mixture, found.tree, k, errors))
             copies = [clusters_of(*each, k, errors, FEWER_DRAWS) for each in zip(again, redrawn, strict=True)]
             sure = agreement(found.tree, clusters, [found.of_leaves(copy) for copy in copies])
-            return described(cells, found, clusters, {"merge_confidence_": sure, "n_clusters_confidence_": 1.0})
+            more = {"merge_confidence_": sure, **Choice.given(k).attributes()}
+            return described(cells, found, clusters, more, context)
         apart = choose_cut(found.tree, redrawn) if k is None else found.tree.strongest(k - 1, self.cut)
-        agree = [len(choose_cut(copy, [])) == len(apart) for copy in redrawn] if k is None else [True]
+        drawn = [len(choose_cut(copy, [])) + 1 for copy in redrawn] if k is None else [len(apart) + 1]
         sure = confidence(found.tree, redrawn, apart, "persistence" if k is None else self.cut)
-        more = {"merge_confidence_": sure, "n_clusters_confidence_": float(np.mean(agree))}
-        return described(cells, found, found.tree.without(apart), more)
+        choice = Choice.of(len(apart) + 1, np.array([len(apart) + 1, *drawn]))
+        more = {"merge_confidence_": sure, **choice.attributes()}
+        return described(cells, found, found.tree.without(apart), more, context)
 
     def _subclusters(
         self, context: FitContext, default: int, rng: np.random.RandomState, floor: np.ndarray
@@ -181,7 +221,8 @@ class MorseClustering(PrivateCenters):
         """Run the base and make its result a mixture, through the same door."""
         k = default if self.n_subclusters is None else int(self.n_subclusters)
         if self.base is None and context.domain.n_columns <= MOST_COLUMNS:
-            return release_grid_mixture(context, k, rng, floor)
+            free = self.n_clusters is None and self.n_subclusters is None
+            return release_grid_mixture(context, None if free else k, rng, floor)
         base = self._base()
         if not isinstance(base, PrivateCenters):
             form = Form.of(base.covariance_type, base.covariance_floor, context.domain, context.scales)
@@ -223,9 +264,17 @@ class MorseClustering(PrivateCenters):
         return self.predict_proba(X)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log density of X. It has no noise: it is for the holder of X, and must not be published."""
+        """Return the mean log density of X. **Not private: keep it to yourself.** It is computed without noise."""
         check_is_fitted(self)
         return float(self.mixture_.log_density(points_of(self, X)).mean())
+
+    def _facts(self) -> Facts:
+        """Add how far each cluster spreads: its sub-clusters, and their distance from its centre."""
+        member = np.eye(self.n_clusters_)[:, self.component_clusters_.astype(int)] * self.weights_
+        part = member / np.maximum(member.sum(axis=1, keepdims=True), 1e-300)
+        about = np.square(self.means_ - self.cluster_centers_[self.component_clusters_.astype(int)])
+        spread = np.sqrt(part @ (np.einsum("kii->ki", self.covariances_) + about))
+        return replace(super()._facts(), spread=spread)
 
     def _restore(self) -> None:
         super()._restore()
@@ -247,7 +296,9 @@ def default_subclusters(n_clusters: int | None, n_columns: int) -> int:
     return 12 if n_clusters is None else max(6, 2 * n_clusters)
 
 
-def described(cells: Subclusters, found: Landscape, clusters: np.ndarray, more: dict[str, Any]) -> Clusters:
+def described(
+    cells: Subclusters, found: Landscape, clusters: np.ndarray, more: dict[str, Any], context: FitContext
+) -> Clusters:
     """Return the fitted attributes of the landscape, and the clusters' means and sizes."""
     mixture, tree = cells.mixture, found.tree
     labels = clusters[: mixture.n_components]
@@ -261,10 +312,12 @@ def described(cells: Subclusters, found: Landscape, clusters: np.ndarray, more: 
         np.sqrt(member @ cells.counts_stderr**2),
         np.ones(len(counts), dtype=bool),
     )
+    bars = cells.bars(labels, context.domain, means.centres, counts, pure=context.grant.norm == 1)
     landscape = {
         "weights_": mixture.weights, "means_": mixture.means, "covariances_": mixture.covariances,
         "component_clusters_": labels, "peak_clusters_": clusters[found.leaf], "peaks_": found.peaks,
         "saddles_": found.saddles, "saddle_heights_": found.saddle_heights, "saddle_ends_": found.saddle_ends,
         "dendrogram_": tree.linkage, "merge_heights_": tree.height, "merge_persistence_": tree.persistence,
     }  # fmt: skip
-    return Clusters(means, {**landscape, **more})
+    refers = ("component_clusters_", "peak_clusters_")
+    return Clusters(means, {**landscape, **more}, bars=bars, refers=refers)

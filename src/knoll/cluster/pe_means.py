@@ -27,7 +27,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from knoll.cluster.centers import Clusters, PrivateCenters
+from knoll.cluster.centers import PrivateCenters
+from knoll.cluster.found import Clusters
 from knoll.estimator import FitContext, declared
 from knoll.numeric.weighted import drawn_to, keep_top_mass, levy_flights, uniform_points, weighted_kmeans
 from knoll.parameters import PRESET, Whole
@@ -154,10 +155,11 @@ class PEMeans(PrivateCenters):
             flights = STEP * low.half * levy_flights((k, variations, d), rng)
             population = np.vstack([found.at, low.clip((found.at[:, None] + flights).reshape(-1, d))])
         if not isinstance(low, Projected):
-            return found.means()
+            return found.measured(domain, context.scales)
         moments = CellMoments(Nearest(found.at, low), domain, context.scales)
         middle = np.tile(domain.centre, (k, 1))
-        return cell_means(grant.release(moments), domain.centre, domain, otherwise=middle)
+        lifted = cell_means(grant.release(moments), domain.centre, domain, otherwise=middle)
+        return lifted.with_measured(domain, context.scales)
 
     def _refined(
         self, context: FitContext, low: Box | Ball | Projected, k: int, rng: np.random.RandomState
@@ -181,7 +183,8 @@ class PEMeans(PrivateCenters):
             centres = solve(points, votes, k, rng, spare, len(hedge))
         refined = refine(grant.rest, steps, frame, centres, k, (-frame.half, frame.half))
         at = domain.clip(frame.outside(refined.centres))
-        return replace(refined, centres=at, stderr=refined.stderr * context.scales)
+        means = replace(refined, centres=at, stderr=refined.stderr * context.scales)
+        return means.turned(domain, np.diag(context.scales))
 
 
 def vote(
@@ -250,6 +253,17 @@ class VotedCentres:
     def means(self) -> CellMeans:
         """Return the centres as they are, with their standard errors."""
         return vote_means(self.population, self.labels, self.votes, self.noise, self.at)
+
+    def measured(self, domain: Box | Ball, scales: np.ndarray) -> CellMeans:
+        """Return the centres with what the votes showed, for their error bars."""
+        used = np.flatnonzero(self.votes > 0)
+        each = CellMeans(
+            self.population[used], np.zeros((len(used), domain.n_columns)), self.votes[used],
+            np.full(len(used), self.noise), np.ones(len(used), dtype=bool),
+        )  # fmt: skip
+        cells = each.with_measured(domain, scales).measured
+        assert cells is not None
+        return replace(self.means(), measured=cells.of_groups(np.arange(len(used)), self.labels[used]))
 
     def points(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the points with votes, and the votes; all points if those with votes are few."""

@@ -55,6 +55,8 @@ class LocalGaussianMixture(PrivateMixture):
         Bins of the public grid, for one column.
     covariance_floor : float, default=0.001
         Public floor: no standard deviation is below this fraction of the bounds' half widths.
+    drop_unseen : bool, default=False
+        Leave out components that cannot be told from noise; at least one stays.
     random_state : int, RandomState or None
         Public randomness of the server. Never that of clients.
 
@@ -193,9 +195,13 @@ class LocalGaussianMixture(PrivateMixture):
         edges = client.edges if isinstance(client, SquareWave | Unary) and len(found.histogram) else np.empty(0)
         more = {"histogram_": found.histogram, "histogram_edges_": edges, "n_rejected_": rejected}
         components = Components(found.mixture, found.errors, np.zeros(found.mixture.n_components), n, more=more)
+        if self.drop_unseen and not components.visible.all():
+            components = components.without_unseen()[0]
         names = getattr(self, "feature_names_in_", None)
         box = Box(client.lower, client.upper, None if names is None else tuple(map(str, names)))
         self.__dict__.update(components.attributes(), bounds_=box, privacy_=_statement(client))
+        self._diagnose()
+        self._warn(stacklevel=3)
         return self
 
 

@@ -1,19 +1,23 @@
 """What every mixture shares: what it publishes, and what a fitted model can do."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from knoll.estimator import FitContext
+from knoll.diagnose import Diagnosed, Facts, Quality, chosen, facts_of, quality_of_mixture, quietest, visible
+from knoll.estimator import DropsUnseen, FitContext
+from knoll.numeric.bars import Bars
 from knoll.numeric.mixture import Mixture
 from knoll.parameters import SHAPE, Rule, Whole, check_count, check_rules, check_shape
 from knoll.privacy import Ask
 from knoll.rows import label_rows, points_of
-from knoll.steps.moments import Belief, Form, standard_errors
+from knoll.steps.choose import Choice
+from knoll.steps.component_bars import PublishedParts, component_bars
+from knoll.steps.moments import Belief, Form, hard_shares, standard_errors
 from knoll.summary import as_frame, summary_table
 
 MOST_COMPONENTS = 10_000  # a limit that refuses typing errors: no release could show so many
@@ -24,14 +28,22 @@ MIXTURE = """weights_ : array of shape (n_components,)
         Released means.
     covariances_ : array of shape (n_components, n_features, n_features)
         Released covariances: positive definite matrices for every `covariance_type`.
-    weights_stderr_, means_stderr_, covariances_stderr_ : arrays
-        Standard errors from privacy noise. Infinite for what the noise hides.
+    weights_stderr_, means_stderr_ : arrays of shape (n_components,) and (n_components, n_features)
+        One standard error of what privacy changes: the released value against the same figure computed, without
+        noise, on the records, weighted by their responsibilities (clipped to the bounds). Infinite where nothing can
+        be said.
+    covariances_stderr_ : array of shape (n_components, n_features, n_features)
+        Standard errors from privacy noise alone. Infinite for what the noise hides.
+    components_seen_ : boolean array of shape (n_components,)
+        Which components can be told from noise.
     shrinkage_ : array of shape (n_components,)
         How far covariances were shrunk to their diagonals because of privacy noise: 0 not at all, 1 all the way.
     n_components_ : int
         The number of components.
     n_records_ : float
         Released number of records.
+    quality_ : Quality
+        Variance within components, explained part of the variance and silhouette, with standard errors.
     """
 
 
@@ -49,24 +61,57 @@ class Components:
         How far covariances were shrunk to their diagonals.
     total : float
         Released number of records.
-    confidence : float
-        How often redrawn noise gives the same number of components.
+    choice : Choice, optional
+        The number of components, if it was chosen, with its candidates.
     more : mapping
         Further fitted attributes by name.
+    belief : Belief, optional
+        What steps of expectation-maximisation showed, for the error bars.
+    seen : boolean array of shape (n_components,), optional
+        Which components can be told from noise; if not given, those with finite errors.
+    bars : Bars, optional
+        Error bars of sizes and means, if the method computes them itself.
     """
 
     mixture: Mixture
     errors: tuple[np.ndarray, np.ndarray, np.ndarray]
     shrinkage: np.ndarray
     total: float
-    confidence: float = 1.0
+    choice: Choice | None = None
     more: Mapping[str, Any] = field(default_factory=dict)
+    belief: Belief | None = None
+    seen: np.ndarray | None = None
+    bars: Bars | None = None
 
     @classmethod
-    def of_belief(cls, belief: Belief, confidence: float = 1.0, more: Mapping[str, Any] | None = None) -> "Components":
+    def of_belief(
+        cls, belief: Belief, choice: Choice | None = None, more: Mapping[str, Any] | None = None
+    ) -> "Components":
         """Return what steps of expectation-maximisation found."""
         total = float(belief.counts.sum())
-        return cls(belief.mixture, standard_errors(belief), belief.shrinkage, total, confidence, more or {})
+        return cls(belief.mixture, standard_errors(belief), belief.shrinkage, total, choice, more or {}, belief)
+
+    def with_bars(self, bars: Bars) -> "Components":
+        """Return the components with other error bars of weights and means. What is not seen has none."""
+        spreads = np.where(bars.seen[:, None, None], self.errors[2], np.inf)
+        return replace(self, errors=(bars.sizes / max(self.total, 1.0), bars.centres, spreads), seen=bars.seen)
+
+    @property
+    def visible(self) -> np.ndarray:
+        """Which components can be told from noise."""
+        return np.isfinite(self.errors[1]).all(axis=1) if self.seen is None else self.seen
+
+    def without_unseen(self) -> tuple["Components", np.ndarray]:
+        """Leave out components that cannot be told from noise, and say which component each of the old ones is now."""
+        keep = self.visible.copy()
+        keep[self.mixture.weights.argmax()] |= not keep.any()
+        whole, weights = self.mixture, self.mixture.weights[keep]
+        weights = weights / weights.sum() if weights.sum() > 0 else np.full(len(weights), 1 / len(weights))
+        mixture = Mixture(weights, whole.means[keep], whole.covariances[keep])
+        errors = self.errors[0][keep], self.errors[1][keep], self.errors[2][keep]
+        seen = None if self.seen is None else self.seen[keep]
+        less = replace(self, mixture=mixture, errors=errors, shrinkage=self.shrinkage[keep], seen=seen)
+        return less, np.where(keep, np.cumsum(keep) - 1, -1)
 
     def attributes(self) -> dict[str, Any]:
         """Return the fitted attributes, all of them post-processing of what was released."""
@@ -80,22 +125,26 @@ class Components:
             "shrinkage_": self.shrinkage,
             "n_records_": max(self.total, 0.0),
             "n_components_": self.mixture.n_components,
-            "n_components_confidence_": self.confidence,
+            "components_seen_": self.visible,
+            **(self.choice or Choice.given(self.mixture.n_components)).attributes("n_components"),
             **self.more,
         }
 
 
-class PrivateMixture(DensityMixin, BaseEstimator):
+class PrivateMixture(DropsUnseen, Diagnosed, DensityMixin, BaseEstimator):
     """Base of mixtures. A method implements `_search` and nothing else."""
 
     weights_: np.ndarray
     means_: np.ndarray
     covariances_: np.ndarray
+    components_seen_: np.ndarray
     _rules: ClassVar[dict[str, Rule]] = {"n_components": Whole(MOST_COMPONENTS), **SHAPE}
     _ATTRIBUTES = MIXTURE
+    _soft: ClassVar = True
     _published: ClassVar = {
         "weights_": "k", "means_": "kd", "covariances_": "kdd", "weights_stderr_": "k", "means_stderr_": "kd",
-        "covariances_stderr_": "kdd", "shrinkage_": "k", "n_records_": "", "n_components_confidence_": "",
+        "covariances_stderr_": "kdd", "shrinkage_": "k", "components_seen_": "k",
+        "n_records_": "", "n_components_confidence_": "", "n_components_candidates_": "qo",
     }  # fmt: skip
 
     def _check_parameters(self) -> None:
@@ -115,7 +164,60 @@ class PrivateMixture(DensityMixin, BaseEstimator):
     def _fit(self, context: FitContext, rng: np.random.RandomState) -> dict[str, Any]:
         floor = check_shape(self.covariance_type, self.covariance_floor)
         form = Form.of(self.covariance_type, floor, context.domain, context.scales)
-        return self._search(context, self._n_components(), rng, form).attributes()
+        found = self._search(context, self._n_components(), rng, form)
+        every = np.arange(found.mixture.n_components)
+        found = self._with_bars(found, context, every, found.mixture)
+        if not self.drop_unseen or found.visible.all():
+            return found.attributes()
+        less, groups = found.without_unseen()
+        return self._with_bars(less, context, groups, found.mixture).attributes()
+
+    def _with_bars(self, found: Components, context: FitContext, groups: np.ndarray, whole: Mixture) -> Components:
+        """Return error bars from what the steps showed: against records weighted by the published responsibilities.
+
+        `groups` holds the component that each of the measured ones is now, -1 if it was left out.
+        """
+        if found.belief is None:
+            same = found.bars is not None and len(found.bars.seen) == found.mixture.n_components
+            return found.with_bars(found.bars) if found.bars is not None and same else found
+        mixture = found.mixture
+        shares = mixture.predict_proba if self._soft else hard_shares(mixture)
+        sizes = mixture.weights * max(found.total, 1.0)
+        published = PublishedParts(mixture.means, sizes, shares, groups, pure=context.grant.norm == 1)
+        return found.with_bars(component_bars(found.belief.steps, whole, context.domain, published))
+
+    @property
+    def quality_(self) -> Quality:
+        """How well the components fit, from released values: costs no budget. The same values give the same figures."""
+        check_is_fitted(self)
+        scaled = getattr(self, "scale_by_bounds", True)
+        return quality_of_mixture(
+            self.weights_,
+            self.means_,
+            self.covariances_,
+            (self.weights_stderr_, self.means_stderr_, self.covariances_stderr_),
+            self.bounds_.scales if scaled else np.ones(self.bounds_.n_columns),
+            tied=self.covariance_type == "tied",
+            round_=self.covariance_type == "spherical",
+        )
+
+    def _facts(self) -> Facts:
+        n = float(self.n_records_)
+        known = np.isfinite(self.weights_stderr_)
+        sizes, size_errors = n * self.weights_, np.full(len(known), np.inf)
+        size_errors[known] = n * self.weights_stderr_[known]
+        return facts_of(
+            self,
+            kind="component",
+            at=self.means_,
+            errors=self.means_stderr_,
+            sizes=sizes,
+            seen=visible(self, "components_seen_", self.means_stderr_, sizes, size_errors),
+            spread=np.sqrt(np.einsum("kii->ki", self.covariances_)),
+            records=n,
+            noise=max(float(np.median(size_errors[known])) if known.any() else 0.0, quietest(self)),
+            **chosen(self, "n_components", self.n_components),
+        )
 
     def _search(self, context: FitContext, k: Any, rng: np.random.RandomState, form: Form) -> Components:
         """Find a mixture through the door."""
@@ -123,6 +225,7 @@ class PrivateMixture(DensityMixin, BaseEstimator):
 
     def _restore(self) -> None:
         """Complete a model that was read from a file. Refuse values that no fit could give."""
+        self.components_seen_ = self.components_seen_.astype(bool)
         self.n_components_ = self.to_mixture().n_components
 
     def to_mixture(self) -> Mixture:
@@ -175,7 +278,7 @@ class PrivateMixture(DensityMixin, BaseEstimator):
         return self.to_mixture().log_density(self._rows(X))
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log density of X. It has no noise: it is for the holder of X, and must not be published."""
+        """Return the mean log density of X. **Not private: keep it to yourself.** It is computed without noise."""
         return float(self.score_samples(X).mean())
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:

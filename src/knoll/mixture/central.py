@@ -11,7 +11,7 @@ Bounds are public. Responsibilities are probabilities: no cut into cells can bia
 paper's algorithm: private k-means with a tenth of the budget, then the moments of its cells with the rest.
 """
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from typing import ClassVar
 
 import numpy as np
@@ -23,15 +23,23 @@ from knoll.numeric.packing import packed_starts
 from knoll.parameters import PRESET, Whole
 from knoll.privacy import Ask, Budget, PrivacyError
 from knoll.queries import CellMoments, Nearest
-from knoll.steps import choose
 from knoll.steps.cells import moments_asks, moments_of_cells
-from knoll.steps.histogram import ROOT_SHARE, fit_histogram, histogram_asks, noise_errors, release_histogram
+from knoll.steps.histogram import (
+    ROOT_SHARE,
+    fit_histogram,
+    histogram_asks,
+    histogram_bars,
+    noise_errors,
+    release_histogram,
+)
 from knoll.steps.means import cell_means, means_ask
 from knoll.steps.moments import Belief, Form, moments_ask, walk
+from knoll.steps.pieces import MOST
 from knoll.steps.start import start_asks, start_from_tree
 
 # docs/benchmarks.md, "Mixtures" ("Several columns"), measures these together; it varies none of them singly.
 START_SHARE = 0.35  # for the start, the rest for the steps: a bad start loses components, noisy steps lose precision
+CHOICE_SHARE = 0.6  # for a start that chooses the number of components: it must see every one of them
 NO_HISTOGRAM = {"histogram_": np.empty(0), "histogram_edges_": np.empty(0)}  # in more than one column
 # Steps of expectation-maximisation: more come closer to the optimum, but each has more noise.
 STEPS = 4
@@ -45,7 +53,8 @@ class GaussianMixture(PrivateMixture, PrivateFit):
     Parameters
     ----------
     n_components : int or None, default=1
-        Number of components. With None it is chosen from what is released anyway, at no cost.
+        Number of components. With None it is chosen: in one column from what is released anyway, in more as by
+        `KMeans`, with more than half of the budget.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
         Shape of the covariances.
     covariance_floor : float, default=0.001
@@ -58,7 +67,10 @@ class GaussianMixture(PrivateMixture, PrivateFit):
     ----------
     {attributes}
     n_components_confidence_ : float
-        If the number of components was chosen: how often it is chosen again when the released noise is redrawn.
+        If the number of components was chosen: the probability that it is right within 5 % (in one column: how often it
+        is chosen again when the released noise is redrawn). Below 0.5 means that nobody can tell.
+    n_components_candidates_ : array of shape (n_candidates, 2)
+        Numbers of components and their probabilities, the chosen one first.
     histogram_, histogram_edges_ : arrays
         The released histogram, if there is one column; else empty.
 
@@ -116,19 +128,21 @@ class GaussianMixture(PrivateMixture, PrivateFit):
             return [means, *(ask.within(1 - PAPER_KMEANS) for ask in moments)]
         if n_columns == 1:
             return histogram_asks()
-        start = [ask.within(START_SHARE) for ask in start_asks(n_columns, k)]
-        shape, rest = self.covariance_type, 1 - START_SHARE
-        return [*start, moments_ask(n_columns, k or choose.MOST, shape, soft=True, times=STEPS, share=rest)]
+        share = CHOICE_SHARE if k is None else START_SHARE
+        start = [ask.within(share) for ask in start_asks(n_columns, k)]
+        shape, rest = self.covariance_type, 1 - share
+        return [*start, moments_ask(n_columns, k or MOST, shape, soft=True, times=STEPS, share=rest)]
 
     def _search(self, context: FitContext, k: int | None, rng: np.random.RandomState, form: Form) -> Components:
         if k is not None and self.preset == "paper":
             return self._search_paper(context, k, rng, form)
         if context.domain.n_columns == 1:
             return self._search_histogram(context, k, rng, form)
-        start = start_from_tree(context, context.grant.part(START_SHARE), k, rng, form)
+        share = CHOICE_SHARE if k is None else START_SHARE
+        start = start_from_tree(context, context.grant.part(share), k, rng, form)
         begin = Belief.start(start.mixture, start.total)
         belief = walk(context.grant, STEPS, context.domain, begin, form, soft=True)
-        return Components.of_belief(belief, start.confidence, NO_HISTOGRAM)
+        return Components.of_belief(belief, start.choice, NO_HISTOGRAM)
 
     def _search_paper(self, context: FitContext, k: int, rng: np.random.RandomState, form: Form) -> Components:
         """Algorithm 2 of the paper: cells of private k-means, then one release of their moments."""
@@ -144,7 +158,7 @@ class GaussianMixture(PrivateMixture, PrivateFit):
         self, context: FitContext, k: int | None, rng: np.random.RandomState, form: Form
     ) -> Components:
         histogram = release_histogram(context, k)
-        fits, sure = fit_histogram(histogram, k, rng, float(form.floor[0]))
+        fits, choice = fit_histogram(histogram, k, rng, float(form.floor[0]))
         variances = fits.variances
         if self.covariance_type == "tied":
             variances = np.full(len(variances), float(fits.weights @ variances))
@@ -154,4 +168,5 @@ class GaussianMixture(PrivateMixture, PrivateFit):
         )
         shaped = errors[0], errors[1][:, None], errors[2][:, None, None]
         more = {"histogram_": histogram.counts, "histogram_edges_": histogram.edges}
-        return Components(mixture, shaped, np.zeros(len(fits.means)), histogram.observed.total, sure, more)
+        found = Components(mixture, shaped, np.zeros(len(fits.means)), histogram.observed.total, choice, more)
+        return replace(found, bars=histogram_bars(histogram, mixture, context.domain, pure=context.grant.norm == 1))

@@ -21,6 +21,7 @@ from knoll.numeric.mixture import Mixture
 from knoll.numeric.packing import packed_starts
 from knoll.parameters import MOST_STEPS, OneOf, Whole
 from knoll.privacy import Ask
+from knoll.steps.choose import Choice
 from knoll.steps.moments import Belief, Form, moments_ask, restricted, walk
 from knoll.steps.start import Start, start_asks, start_from_tree
 
@@ -74,7 +75,7 @@ def packed(context: FitContext, k: int, rng: np.random.RandomState, form: Form) 
     width = context.domain.half / max(k ** (1 / context.domain.n_columns), 1.0) / 2
     covariances = np.tile(np.diag(np.square(width)), (k, 1, 1))
     mixture = Mixture.nearest(np.full(k, 1 / k), means, covariances, form.floor)
-    return Start(restricted(mixture, form), np.inf, 1.0)
+    return Start(restricted(mixture, form), np.inf, Choice.given(mixture.n_components))
 
 
 @declared

@@ -79,7 +79,7 @@ class KernelDensity(DensityMixin, KernelModel):
         return np.log(np.maximum(density, max(self.density_stderr() / 10, 1e-300)))
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the total log density of X. It has no noise: it is for the holder of X, not for publication."""
+        """Return the total log density of X. **Not private: keep it to yourself.** It is computed without noise."""
         return float(self.score_samples(X).sum())
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:

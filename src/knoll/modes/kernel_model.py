@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from knoll.diagnose import Facts, facts_of
 from knoll.estimator import FitContext, PrivateFit
 from knoll.parameters import Passes, Whole
 from knoll.privacy import Ask, PrivacyError
@@ -50,6 +51,12 @@ class KernelModel(PrivateFit, PackedSeries, BaseEstimator):
     def _interpret(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Interpreted:
         """Return the series with the bandwidth to keep, and the method's fitted attributes by name."""
         raise NotImplementedError
+
+    def _facts(self, **found: Any) -> Facts:
+        """Return what is known of every kernel sum, and of the modes that a method found in it."""
+        released = self.features_.any() or len(self.frame_) > 1
+        noise = unpack(self).noise if released else self.count_stderr_
+        return facts_of(self, records=self.count_, noise=float(noise), **found)
 
     def _restore(self) -> None:
         """Complete a model that was read from a file; refuse one that could not have been fitted."""

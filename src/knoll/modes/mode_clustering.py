@@ -11,22 +11,27 @@ them as the noise allows. They are merged by Ward's criterion, as the paper merg
 means need not be round.
 """
 
+from collections.abc import Mapping
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.metrics import pairwise_distances_argmin
 
-from knoll.cluster.centers import CENTERS, Clusters, PrivateCenters
+from knoll.cluster.centers import CENTERS, PrivateCenters
+from knoll.cluster.found import Clusters
 from knoll.cluster.kmeans import SHARES, KMeans, KMeansShares
 from knoll.estimator import FitContext, declared
 from knoll.modes.mode_seeking import kept_peaks
+from knoll.numeric.made_up import Measured
 from knoll.numeric.ward import ward
 from knoll.parameters import CHANCE, MOST_CLUSTERS, OneOf, Passes, Whole
 from knoll.privacy import Ask
 from knoll.queries import Count
 from knoll.series.place import settle
+from knoll.series.series import Series
 from knoll.series.survey import ModeSurvey, choose_rung
+from knoll.steps.choose import Choice
 from knoll.steps.kernel_sum import (
     LADDER,
     MOST_ON_GRID,
@@ -47,6 +52,9 @@ FAINT_SHARES = KMeansShares(axes=0.3, steps=0.3)  # the plan of such clusters
 LEAST_SHARES = KMeansShares(steps=0.3)  # the smaller share of both plans: what every fit can count on
 MESH = {1: 256, 2: 40, 3: 14}  # mesh points along each column, by number of columns: labels against memory
 BASIN, NEAREST = "basin", "nearest"
+
+REDRAWS = 200  # for the confidence in the number of modes: free, and quick
+SURE = 0.95  # redraws that all agree are still this sure: they cannot see modes that no bandwidth showed
 
 
 @declared
@@ -106,7 +114,10 @@ class ModeClustering(PrivateCenters):
     }  # fmt: skip
     _ATTRIBUTES = CENTERS
     _lines_only: ClassVar = True
-    _published: ClassVar = {**PrivateCenters._published, "local_modes_": "md", "local_groups_": "m"}
+    _published: ClassVar = {
+        **PrivateCenters._published, "local_modes_": "md", "local_groups_": "m",
+        "n_clusters_confidence_": "", "n_clusters_candidates_": "qo",
+    }  # fmt: skip
 
     def _asks_for(self, n_columns: int, k: int | None) -> list[Ask]:
         if n_columns <= MOST_ON_GRID:
@@ -140,13 +151,18 @@ class ModeClustering(PrivateCenters):
         kernel = np.prod(view.series.bandwidth) * (4 * np.pi) ** (modes.shape[1] / 2)
         spread = view.series.noise * np.sqrt(np.bincount(groups, minlength=len(modes)) * cells / kernel + 1)
         error = np.where(np.isfinite(error), error, np.inf)
-        return _clusters(CellMeans(modes, error, count, spread, np.ones(len(modes), bool)), points, groups)
+        mesh = mesh_cells(points, groups, mass, cells, view.series)
+        means = CellMeans(modes, error, count, spread, np.ones(len(modes), bool), mesh)
+        chosen = None if k is not None else choice_of_modes(view, len(modes), rng).attributes()
+        return _clusters(means, points, groups, context.scales, chosen)
 
     def _search_local_means(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> Clusters:
         search = KMeans(k or 8)
         if k is None:
-            means = search._search(context, None, rng).means
-            return _clusters(means, means.centres, np.arange(len(means.centres)))
+            found = search._search(context, None, rng)
+            means = found.means
+            more = {name: value for name, value in found.more.items() if name.startswith("n_clusters_")}
+            return _clusters(means, means.centres, np.arange(len(means.centres)), context.scales, more)
         counted = context.grant.part(COUNT_SHARE).release(Count())
         noise = float(counted.stderr.item()) * counted.law.ratio(1.0, COUNT_SHARE)
         clear = float(counted.value.item()) / noise / k / float(effective(context.domain.half / context.scales)) ** 0.5
@@ -154,7 +170,7 @@ class ModeClustering(PrivateCenters):
         means = search._search(context, local, rng, FAINT_SHARES if clear < FAINT else SHARES).means
         merged = ward(means.centres / context.scales, np.maximum(means.counts, means.counts_stderr), k)
         groups = merged.argmax(axis=0)  # each local mode belongs to one cluster
-        return _clusters(joined(means, groups, k), means.centres, groups)
+        return _clusters(joined(means, groups, k), means.centres, groups, context.scales)
 
     def _restore(self) -> None:
         super()._restore()
@@ -169,8 +185,29 @@ class ModeClustering(PrivateCenters):
         return self.local_groups_[near].astype(int)
 
 
-def _clusters(means: CellMeans, points: np.ndarray, groups: np.ndarray) -> Clusters:
-    return Clusters(means, {"local_modes_": points, "local_groups_": groups.astype(np.float64)})
+def _clusters(
+    means: CellMeans,
+    points: np.ndarray,
+    groups: np.ndarray,
+    scales: np.ndarray,
+    choice: Mapping[str, Any] | None = None,
+) -> Clusters:
+    def assign(rows: np.ndarray) -> np.ndarray:
+        return groups[pairwise_distances_argmin(rows / scales, points / scales)]
+
+    chosen = Choice.given(len(means.centres)).attributes() if choice is None else choice
+    more = {**chosen, "local_modes_": points, "local_groups_": groups.astype(np.float64)}
+    return Clusters(means, more, assign, refers=("local_groups_",))
+
+
+def choice_of_modes(view: ModeSurvey, k: int, rng: np.random.RandomState) -> Choice:
+    """Return how sure the number of modes is: how many stand out if the noise of their significance is drawn again.
+
+    A significance is in standard errors. A false mode is shown with a chance of its own, which the threshold sets.
+    """
+    again = view.significance + rng.standard_normal((REDRAWS, len(view.significance)))
+    drawn = np.maximum((again > view.threshold).sum(axis=1), 1)
+    return Choice.of(k, np.array([k, *drawn]), SURE)
 
 
 def basin_points(view: ModeSurvey, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
@@ -193,6 +230,18 @@ def basin_points(view: ModeSurvey, kept: np.ndarray) -> tuple[np.ndarray, np.nda
     return points, groups, mass, cells
 
 
+def mesh_cells(points: np.ndarray, groups: np.ndarray, mass: np.ndarray, cells: float, series: Series) -> Measured:
+    """Return a mesh of the released kernel sum as cells, for the error bars: it saw records smeared by its kernel."""
+    d = points.shape[1]
+    kernel = np.prod(series.bandwidth) * (4 * np.pi) ** (d / 2)
+    count = mass / max(mass.sum(), 1e-300) * max(series.count, 0.0)
+    return Measured(
+        points, np.zeros(points.shape), np.full(points.shape, cells ** (2 / d) / 12), count,
+        np.full(len(points), series.noise * (cells / kernel) ** 0.5), groups, np.zeros(d), np.eye(d),
+        smear=series.bandwidth,
+    )  # fmt: skip
+
+
 def joined(means: CellMeans, groups: np.ndarray, k: int) -> CellMeans:
     """Return the weighted means of groups of local means, with their errors."""
     weight = np.maximum(means.counts, 1e-9)
@@ -205,4 +254,5 @@ def joined(means: CellMeans, groups: np.ndarray, k: int) -> CellMeans:
     seen = np.bincount(groups, known & means.seen, k) > 0
     stderr = np.where(seen[:, None], np.sqrt(square), np.inf)
     counts_stderr = np.sqrt(np.bincount(groups, means.counts_stderr**2, k))
-    return CellMeans(centres, stderr, np.bincount(groups, means.counts, k), counts_stderr, seen)
+    measured = None if means.measured is None else means.measured.of_groups(np.arange(len(groups)), groups)
+    return CellMeans(centres, stderr, np.bincount(groups, means.counts, k), counts_stderr, seen, measured)

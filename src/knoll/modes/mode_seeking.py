@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from knoll.diagnose import Facts
 from knoll.estimator import FitContext, declared
 from knoll.modes.density import best_by_cross_validation
 from knoll.modes.kernel_model import Interpreted, KernelModel
@@ -153,6 +154,16 @@ class ModeSeeking(KernelModel):
         heights, noise = shown.value(points) / mass, shown.noise / mass
         modes = ordered(points, stderr, heights, view.significance[kept], view.threshold, noise)
         return view.series, {"density_bandwidth_": best, **modes}
+
+    def _facts(self, **found: Any) -> Facts:
+        return super()._facts(
+            kind="mode",
+            at=self.modes_,
+            errors=self.modes_stderr_,
+            sizes=np.ones(len(self.modes_)),
+            seen=self.mode_significance_ > self.threshold_,
+            **found,
+        )
 
     @property
     def _shown(self) -> Series:

@@ -9,6 +9,7 @@ from knoll.morse.tree import MergeTree
 
 RIPPLE = 1.0  # persistence between the Gaussians of cells of one even cloud: less proves no cluster
 LIGHT = 0.25  # an island lighter than this part of an average leaf is not a cluster
+CLEAR = 3.0  # persistence of a clear valley: that some are deeper still makes no gap between clear ones
 DOUBT = 0.1  # a join is judged by this quantile of its redrawn persistence: lower is more careful
 
 
@@ -17,7 +18,7 @@ def choose_cut(tree: MergeTree, redrawn: list[MergeTree]) -> np.ndarray:
 
     Only persistence that survives redrawing the noise counts. One even cloud, cut into cells, has valleys of up to
     about one unit between the Gaussians of its cells. So persistence below one unit makes no gap, and there may be only
-    one cluster. Gaps are ratios.
+    one cluster. Gaps are ratios. Valleys above CLEAR are alike: else two groups of clusters would hide the clusters.
     """
     if not len(tree.height):
         return np.empty(0, dtype=int)
@@ -25,7 +26,7 @@ def choose_cut(tree: MergeTree, redrawn: list[MergeTree]) -> np.ndarray:
     sure = np.minimum(tree.persistence, np.quantile(copies, DOUBT, axis=0))
     sure = np.where(tree.lighter >= LIGHT / np.count_nonzero(tree.mass), sure, 0.0)
     order = np.argsort(-sure, kind="stable")
-    level = np.log(np.maximum(np.append(sure[order], 0.0), RIPPLE))
+    level = np.log(np.clip(np.append(sure[order], 0.0), RIPPLE, CLEAR))
     gaps = level[:-1] - level[1:]
     return order[: int(gaps.argmax()) + 1] if gaps.max() > 0 else order[:0]
 

@@ -17,9 +17,9 @@ _MOST_PROFILES, _MOST_COLUMNS = 24, 24  # clusters and columns of the right pane
 def plot_clusters(model: Any, title: str | None = None) -> Figure:
     """Draw a fitted clusterer from its released values alone.
 
-    On the left, the centres in the two columns in which they differ most (area: released size; ellipse: two
-    standard errors of privacy noise; frame: the bounds). On the right, every centre across all columns, each scaled
-    to its bounds. Clusters are ordered by size.
+    On the left, the centres in the two columns in which they differ most (area: released size; ellipse: two standard
+    errors of what privacy changes, against the records assigned; frame: the bounds). On the right, every centre across
+    all columns, each scaled to its bounds. Clusters are ordered by size.
 
     Parameters
     ----------
@@ -43,7 +43,9 @@ def plot_clusters(model: Any, title: str | None = None) -> Figure:
         privacy = model.privacy_
         head = title or f"{plain(privacy.dataset)}: {len(order)} clusters by {privacy.estimator}"
         headline(figure, head)
-        footer(figure, privacy, "Error marks: privacy noise.")
+        footer(
+            figure, privacy, "Error marks: two standard errors of what privacy changes, against the records assigned."
+        )
     return figure
 
 
@@ -56,14 +58,14 @@ def _draw_map(axes: Axes, model: Any, order: np.ndarray, colours: np.ndarray, na
     for rank, i in enumerate(order):
         x, y = centres[i, first], centres[i, second] if second is not None else 0.0
         error = 2 * model.centers_stderr_[i, [first, first if second is None else second]]
-        seen = np.isfinite(error).all()
+        seen = bool(model.clusters_seen_[i]) and bool(np.isfinite(error).all())
         if seen:
             height = 2 * error[1] if second is not None else 0.0
             axes.add_patch(Ellipse((x, y), 2 * error[0], height, fill=False, ec=colours[rank], lw=1.5, zorder=3))
         face = colours[rank] if seen else _PAPER
         axes.scatter(x, y, s=area[i], color=face, edgecolor=INK, alpha=0.55, linewidth=0.8, zorder=2)
         if len(order) <= 40:
-            label = f"{sizes[i]:,.0f}" if seen else "hidden by noise"
+            label = f"{sizes[i]:,.0f}" if seen else "not seen"
             above = (0, 3 + np.sqrt(area[i]) / 2)
             axes.annotate(label, (x, y), above, textcoords="offset points", ha="center", fontsize=8.5, zorder=4)
     margin = 0.04

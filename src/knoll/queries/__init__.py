@@ -14,7 +14,7 @@ from knoll.queries.product import Circle, Corners, Line, Product
 from knoll.queries.projection import Projected, random_hyperplanes, random_projection
 from knoll.queries.query import Query
 from knoll.queries.shapes import CellShapes, Frame, ScatterMatrix
-from knoll.queries.votes import ColumnHistograms, GridHistogram, NearestVotes, TreeCounts
+from knoll.queries.votes import ColumnHistograms, GridHistogram, NearestVotes, PairVotes, TreeCounts
 
 __all__ = [
     "Ball",
@@ -39,6 +39,7 @@ __all__ = [
     "Line",
     "Nearest",
     "NearestVotes",
+    "PairVotes",
     "Product",
     "Projected",
     "Query",

@@ -79,6 +79,33 @@ class Nearest:
             points = np.rint(points / 2**self._coarse)
         return self._exact(points)
 
+    def two_nearest(self, block: Floats) -> tuple[Integers, Integers, Integers]:
+        """Return each record's two nearest centres, and by how much the squared distance to the second is larger.
+
+        The difference is in squared steps of the grid of `gaps`: a whole number. There must be at least two centres,
+        and so few that no tree is used. Records that hold a NaN are left out.
+        """
+        if self._tree is not None or self.n_cells < 2:
+            raise ValueError(f"two nearest of {self.n_cells} centres")
+        points = self.metric_grid(block)
+        if self._coarse:
+            points = np.rint(points / 2**self._coarse)
+        best = np.empty((2, len(points)), dtype=np.int64)
+        rows = max(64, _PRODUCT_SIZE // self.n_cells)
+        for start in range(0, len(points), rows):
+            part = slice(start, start + rows)
+            scores = self._slope @ points[part].T + self._offset
+            best[0, part] = scores.min(axis=0)
+            scores[best[0, part] & (self._tag - 1), np.arange(scores.shape[1])] = np.inf
+            best[1, part] = scores.min(axis=0)
+        first, second = best & (self._tag - 1)
+        return first, second, (best[1] - second) // self._tag - (best[0] - first) // self._tag
+
+    def gaps(self) -> Floats:
+        """Return the squared distances of all pairs of centres, in the units of `two_nearest`: whole numbers."""
+        squares = np.square(self._grid).sum(axis=1)
+        return squares[:, None] + squares - 2.0 * self._grid @ self._grid.T
+
     def _pack(self) -> None:
         k, d = self.centres.shape
         self._tree = None

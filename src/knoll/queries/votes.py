@@ -47,6 +47,36 @@ class NearestVotes(_Votes):
         return np.bincount(self.cells.labels(block), minlength=self.choices).astype(np.int64)
 
 
+class PairVotes(_Votes):
+    """Records voting for the two centres they are nearest to, which shows whether the density falls between these.
+
+    The total has shape (cells, cells, 2): nearest centre, second nearest, and whether the record is near the border
+    between the two (1). Sensitivity as `_Votes`: one vote each. Its place depends on that record and on public centres
+    alone, since squared distances are whole numbers.
+
+    Parameters
+    ----------
+    cells : Nearest
+        Cells of two centres or more, and fewer than a thousand.
+    border : float
+        Near the border is what lies within this part of the distance of the two centres from it.
+    """
+
+    name = "votes between cells"
+
+    def __init__(self, cells: Nearest, border: float) -> None:
+        super().__init__((cells.n_cells, cells.n_cells, 2))
+        self.cells = cells
+        self._limit = np.floor(2.0 * border * cells.gaps())  # b - a = 2 L x (distance to the border), L^2 the gap
+
+    def summarise(self, block: Floats) -> Integers:
+        """Count the records of each pair of nearest centres, near the border and farther from it."""
+        first, second, beyond = self.cells.two_nearest(block)
+        close = beyond <= self._limit[first, second]
+        places = (first * self.cells.n_cells + second) * 2 + close
+        return np.bincount(places, minlength=self.choices).reshape(self.shape).astype(np.int64)
+
+
 class TreeCounts(_Votes):
     """Records counted in the open leaves of a tree. Sensitivity as `_Votes`: one leaf each, or none."""
 

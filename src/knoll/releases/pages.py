@@ -7,7 +7,7 @@ from knoll.releases.grammar import As, Case, Release
 from knoll.releases.table import BOUNDS, RELEASES
 
 COMMON = (
-    "Bought bounds come before that, as two `ColumnHistograms`. A range means that released values decide; logs are "
+    "Bought bounds come before that, as 3 to 5 `ColumnHistograms`. A range means that released values decide; logs are "
     "rounded up. All fitted attributes are post-processing of what was released. Assumed public: the parameters, given "
     "bounds, column names, and under the two replace relations the number of records."
 )

@@ -6,6 +6,7 @@ Add an estimator: add its cases. `tests/audit/test_releases.py` then fits it in 
 
 import math
 import re
+from dataclasses import replace
 
 from knoll.queries import (
     CellDisplacements,
@@ -20,6 +21,7 @@ from knoll.queries import (
     KernelSteps,
     LatticeCounts,
     NearestVotes,
+    PairVotes,
     ScatterMatrix,
     TreeCounts,
 )
@@ -41,7 +43,7 @@ from knoll.releases.grammar import (
     times,
 )
 
-BOUNDS = Release(ColumnHistograms, times(2), option("bounds", "private"))
+BOUNDS = Release(ColumnHistograms, times(3, 5), option("bounds", "private"))
 """What comes before all else if bounds are bought."""
 
 PAPER = option("preset", "paper")
@@ -52,12 +54,15 @@ WIDE = When(
 )
 
 
+PIECES = 320  # at most, while the number of clusters is not known
+
+
 def levels(finer: int = 1) -> Number:
     """Releases of a tree: one for tails, if there are any; one for each of at least two levels."""
 
     def most(fit: Fit) -> int:
         k = fit.parameters.get("n_clusters", fit.parameters.get("n_components"))
-        return 6 + math.ceil(math.log2(finer * (k or 16)))
+        return 6 + math.ceil(math.log2(PIECES if k is None else finer * k))
 
     return Number(f"2 to 6 + log2({'k' if finer == 1 else f'{finer}k'}) x", lambda fit: 2, most)
 
@@ -76,6 +81,12 @@ def tree(finer: int = 1) -> tuple[Release, ...]:
     )
 
 
+CHOICE = (
+    *tree(),
+    Release(CellShapes, times(1, 6), called="count, mean and variance of pieces", what="of pieces"),
+    Release(PairVotes, times(0, 1)),
+)
+CHOSEN = "k is 320: pieces, at most"
 STEPS = Release(CellShapes, times(1, 10), called="count, mean and variance of clusters", what="of clusters")
 CELLS = Release(CellShapes, times(3), called="count, mean and variance of cells", what="of cells")
 HARD = Release(ComponentMoments, called="hard component moments", what="(hard)")
@@ -139,10 +150,17 @@ MIXTURE_BASE = When("a mixture as `base`", lambda fit: hasattr(fit["base"], "n_c
 CLUSTERER_BASE = When("a clusterer as `base`", lambda fit: hasattr(fit["base"], "n_clusters"))
 DENSITY = (CELLS, soft(times(4)))
 SUBCLUSTERS = "k is the number of sub-clusters"
-COMPONENTS = "k is `n_components`, or 16 if None"
+SUBS = When(
+    "`n_clusters` or `n_subclusters` given",
+    lambda fit: fit["n_clusters"] is not None or fit["n_subclusters"] is not None,
+)
+NO_SUBS = When("neither given", lambda fit: fit["n_clusters"] is None and fit["n_subclusters"] is None)
 
 RELEASES: dict[str, tuple[Case, ...]] = {
-    "KMeans": (Case((*tree(), STEPS), note="k is `n_clusters`, or 16 if None"),),
+    "KMeans": (
+        Case((*tree(), STEPS), given("n_clusters"), "k is `n_clusters`"),
+        Case((*CHOICE, replace(STEPS, number=times(1, 2))), option("n_clusters", None), CHOSEN),
+    ),
     "Lloyd": (Case((Release(CellMoments, parameter("n_steps", paper=5)),)),),
     "FastLloyd": (Case((Release(CellDisplacements, parameter("n_steps", paper=6)),)),),
     "PEMeans": (
@@ -153,7 +171,8 @@ RELEASES: dict[str, tuple[Case, ...]] = {
     "Cubes": (Case((Release(TreeCounts, parameter("max_depth", paper=24)), Release(CellMoments))),),
     "MorseClustering": (
         Case((Release(Count), Release(GridHistogram)), NO_BASE & columns(1, 2)),
-        Case((As("as `KMeans`", as_base), *DENSITY), NO_BASE & columns(3), SUBCLUSTERS),
+        Case((As("as `KMeans`", as_base), *DENSITY), NO_BASE & columns(3) & SUBS, SUBCLUSTERS),
+        Case((*CHOICE, *DENSITY), NO_BASE & columns(3) & NO_SUBS, CHOSEN),
         Case((As("as the base", as_base), *DENSITY), CLUSTERER_BASE, SUBCLUSTERS),
         Case((As("as the base", as_base),), MIXTURE_BASE, SUBCLUSTERS),
     ),
@@ -163,7 +182,8 @@ RELEASES: dict[str, tuple[Case, ...]] = {
             DEFAULT & columns(1, 1),
             "The noise is Laplace where that is narrower: the fit is then pure, whatever `delta`",
         ),
-        Case((*tree(finer=3), soft(times(4))), DEFAULT & columns(2), COMPONENTS),
+        Case((*tree(finer=3), soft(times(4))), DEFAULT & columns(2) & given("n_components"), "k is `n_components`"),
+        Case((*CHOICE, soft(times(4))), DEFAULT & columns(2) & option("n_components", None), CHOSEN),
         Case((Release(CellMoments, times(2)), CELLS, HARD), PAPER),
     ),
     "EMGaussianMixture": (
@@ -199,7 +219,7 @@ RELEASES: dict[str, tuple[Case, ...]] = {
     "ModeClustering": (
         Case((As("as `KernelDensity`", lambda fit: ("KernelDensity", fit)),), columns(1, 3)),
         Case((Release(Count, when=given("n_clusters")), As("as `KMeans`", as_kmeans)), columns(4),
-             "k is 8 times `n_clusters` at most, or 16 if None"),
+             "k is 8 times `n_clusters` at most"),
     ),
     "ModalRegression": (
         Case((As("as `KernelDensity`", lambda fit: ("KernelDensity", fit)),), note="The response counts as a column"),

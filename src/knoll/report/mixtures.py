@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from knoll.report.clusters import _with_error, column_names
+from knoll.report.clusters import column_names, with_error
 
 
 def components_table(model: Any, most_columns: int = 8) -> tuple[list[str], list[list[str]]]:
@@ -19,10 +19,10 @@ def components_table(model: Any, most_columns: int = 8) -> tuple[list[str], list
     for i in np.argsort(-model.weights_, kind="stable"):
         deviations = np.sqrt(np.diag(model.covariances_[i]))
         cells = [
-            f"{_with_error(model.means_[i, j], model.means_stderr_[i, j])} (sd {deviations[j]:.3g})"
+            f"{with_error(model.means_[i, j], model.means_stderr_[i, j])} (sd {deviations[j]:.3g})"
             for j in range(len(shown))
         ]
-        rows.append([str(i), _with_error(model.weights_[i], model.weights_stderr_[i]), *cells, *more])
+        rows.append([str(i), with_error(model.weights_[i], model.weights_stderr_[i]), *cells, *more])
     return header, rows
 
 
@@ -36,7 +36,8 @@ def write_components(model: Any, path: str | PathLike[str]) -> None:
         if model.privacy_.warning:
             table.writerow([f"# {model.privacy_.warning}"])
         errors = [f"{name}_stderr" for name in names]
-        table.writerow(["component", "weight", "weight_stderr", *names, *errors, *pairs])
+        table.writerow(["component", "weight", "weight_stderr", *names, *errors, *pairs, "seen"])
         for i in range(len(model.weights_)):
             values = [model.weights_[i], model.weights_stderr_[i], *model.means_[i], *model.means_stderr_[i]]
-            table.writerow([i, *(f"{value:.8g}" for value in [*values, *model.covariances_[i][upper]])])
+            values += list(model.covariances_[i][upper])
+            table.writerow([i, *(f"{value:.8g}" for value in values), int(model.components_seen_[i])])

@@ -1,54 +1,149 @@
-"""How many clusters? The answer comes from what a tree has released anyway, at no cost.
+"""How many clusters? Too many pieces first, then joined where no valley shows (steps/pieces.py, numeric/valleys.py).
 
-Points are drawn from the released leaves and clustered for every k. The best k has the largest silhouette (Rousseeuw
-1987, with centres in place of points). This is repeated with fresh noise on the counts: how often the same k comes out
-says how sure it is.
+The answer comes with a probability, and with the runners-up. The pieces are joined again and again, each time with the
+released noise drawn once more and with another view of how deep a valley must be. The confidence is how often the
+answers agree within 5 %. It knows nothing of clusters lost before the last pieces were released; benchmarks/choose
+measures how far it can be believed.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from sklearn.cluster import KMeans as NonprivateKMeans
-from threadpoolctl import threadpool_limits
+from scipy.cluster.hierarchy import linkage
 
-from knoll.steps.refine import synthetic_points
-from knoll.steps.tree import Leaves
+from knoll.estimator import FitContext
+from knoll.numeric.valleys import Evidence, expected_votes, join, widths
+from knoll.privacy import Ask, Grant, Shares
+from knoll.queries import Frame
+from knoll.steps.axes import rotated_tree_asks
+from knoll.steps.pieces import BORDER, MOST, Pieces, find_pieces, how_many, joined, pieces_asks
+from knoll.steps.refine import Centres
+from knoll.steps.search import Searched, search_tree
 
-# No benchmark of docs/benchmarks.md covers these; each says what it trades off.
-GUESS = 16  # clusters to grow the tree for while their number is unknown: more shows finer groups with more noise
-MOST = 24  # the largest k that is tried: k-means runs once for each, so it limits the time
-REDRAWS = 8  # repetitions for the confidence: it has steps of 1 / 9; each repetition takes as long as the choice
-CLEAR = 0.6  # one cloud cut into parts has a silhouette up to about this: k > 1 must beat it
-POINTS = 1000  # points clustered for each k: more take longer and change little
+# Settled on made-up clusters and clouds; benchmarks/choose measures them on others.
+VIEWS = 1.0  # standard deviation, from view to view, of the log odds from which on pieces are joined
+REDRAWS = 40  # repetitions: probabilities have steps of 1 / 41
+LIGHT = 0.1  # a group of fewer records than this part of an average group's is no cluster
+UNEVEN = 0.25  # with a group lighter than this part, nobody can tell clusters from tails
+UNSURE = 0.45  # and the confidence is this part of what it would be
+NEAR = 0.05  # numbers that differ by this part count as agreeing
+RUNNERS = 5  # candidates, at most
+COARSE = 0.05  # probability that groups of clusters are meant, where there are such
+FEWEST_GROUPED, JUMP = 4, 1.5  # clusters that may lie in groups; how much farther groups are from each other
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A number of clusters, and the share of redraws that agree on it."""
+    """A number of clusters, the probability that it is right within 5 %, and candidates: rows of (k, probability)."""
 
     k: int
     confidence: float
+    candidates: np.ndarray
+
+    @classmethod
+    def given(cls, k: int) -> "Choice":
+        """Return a number that was given."""
+        return cls(k, 1.0, np.array([[float(k), 1.0]]))
+
+    @classmethod
+    def of(cls, k: int, drawn: np.ndarray, sure: float = 1.0) -> "Choice":
+        """Return a choice from the numbers that redraws gave, itself among them. `sure` multiplies the confidence."""
+        close = np.abs(drawn - k) <= NEAR * k
+        confidence = sure * float(close.mean())
+        values, times = np.unique(drawn[~close], return_counts=True)
+        order = np.argsort(-times, kind="stable")[: RUNNERS - 1]
+        others = [[float(values[i]), float(times[i] / len(drawn))] for i in order]
+        return cls(k, confidence, np.array([[float(k), confidence], *others]))
+
+    def with_coarser(self, k: int) -> "Choice":
+        """Return the same with a coarser level among the candidates (0: there is none)."""
+        if not k or k in self.candidates[:, 0]:
+            return self
+        rows = self.candidates[: RUNNERS - 1] * [1.0, 1 - COARSE]
+        return Choice(self.k, float(rows[0, 1]), np.vstack([rows, [float(k), COARSE]]))
+
+    def attributes(self, of: str = "n_clusters") -> dict[str, Any]:
+        """Return the fitted attributes."""
+        return {f"{of}_confidence_": self.confidence, f"{of}_candidates_": self.candidates}
 
 
-def choose_k(leaves: Leaves, hedge: np.ndarray, rng: np.random.RandomState) -> Choice:
-    """Return the number of clusters that released leaves suggest."""
-    best = _best_k(leaves, hedge, rng)
-    sd = np.sqrt(leaves.count_variance)
-    redrawn = (replace(leaves, count=leaves.count + sd * rng.standard_normal(len(sd))) for _ in range(REDRAWS))
-    agree = sum(_best_k(again, hedge, rng) == best for again in redrawn)
-    return Choice(best, (1 + agree) / (1 + REDRAWS))
+@dataclass(frozen=True)
+class Chosen:
+    """What was found: the search, the pieces, the group of each (-1: none), a centre for each group, and the choice."""
+
+    found: Searched
+    pieces: Pieces
+    group: np.ndarray
+    centres: Centres
+    choice: Choice
 
 
-def _best_k(leaves: Leaves, hedge: np.ndarray, rng: np.random.RandomState) -> int:
-    points, weights = synthetic_points(leaves, hedge, rng)
-    points, weights = points[weights > 0], weights[weights > 0]
-    if len(points) > POINTS:
-        picked = rng.choice(len(points), POINTS, p=weights / weights.sum())
-        points, weights = points[picked], np.ones(POINTS)
-    scores = {1: CLEAR}
-    with threadpool_limits(1):
-        for k in range(2, min(MOST, len(points) - 1) + 1):
-            fitted = NonprivateKMeans(k, n_init=2, random_state=rng).fit(points, sample_weight=weights)
-            near = np.sort(fitted.transform(points), axis=1)[:, :2]
-            scores[k] = float(np.average(1 - near[:, 0] / np.maximum(near[:, 1], 1e-300), weights=weights))
-    return max(scores, key=lambda k: scores[k])
+def choice_asks(n_columns: int, shares: Any) -> list[Ask]:
+    """Return the most that `choose_clusters` releases, with shares named root, axes, tails, tree, rounds and votes."""
+    tree = rotated_tree_asks(n_columns, MOST, (shares.root, shares.axes, shares.tails, shares.tree))
+    return [*tree, *pieces_asks(n_columns, shares.rounds, shares.votes)]
+
+
+def choose_clusters(context: FitContext, grant: Grant, shares: Shares, rng: np.random.RandomState) -> Chosen:
+    """Find clusters and their number with a grant and shares of it, named as in `choice_asks`."""
+    grants = grant.split(shares)
+    found = search_tree(context, grants, lambda frame, root: how_many(grant, frame, root), rng)
+    m = how_many(grant, Frame(context.domain, context.scales), found.root)
+    rounds = grants.rounds if found.rotation is not None else grants.rounds.joined(grants.axes)
+    pieces = find_pieces(found, m, rounds, grants.votes, rng)
+    group, choice = choose_k(pieces, rng)
+    return Chosen(found, pieces, group, centres_of(pieces, group), choice)
+
+
+def choose_k(pieces: Pieces, rng: np.random.RandomState) -> tuple[np.ndarray, Choice]:
+    """Return the group of each piece (-1: none), and how many there are, with candidates."""
+    m = len(pieces.count)
+    if m == 1:
+        return np.zeros(1, dtype=int), Choice.of(1, np.array([1]))
+    ends, apart, one = expected_votes(pieces.at, pieces.variance, pieces.count, BORDER, rng)
+    votes = pieces.votes[ends[:, 0], ends[:, 1]]
+    width = widths(pieces.at, pieces.variance, pieces.count, ends)
+    evidence = Evidence(ends, apart, one, votes, pieces.votes_sd, width)
+    group = heavy(join(evidence, m)[0], pieces.count)
+    others = [_again(evidence, pieces, rng) for _ in range(REDRAWS)]
+    k = int(group.max()) + 1
+    sizes = np.bincount(group[group >= 0], pieces.count[group >= 0])
+    even = sizes.min() >= UNEVEN * sizes.mean()
+    choice = Choice.of(k, np.array([k, *others]), 1.0 if even else UNSURE)
+    return group, choice.with_coarser(coarser_level(centres_of(pieces, group).at))
+
+
+def _again(evidence: Evidence, pieces: Pieces, rng: np.random.RandomState) -> int:
+    """Return the number of clusters with noise drawn once more, in another view."""
+    at = pieces.at + pieces.at_sd * rng.standard_normal(pieces.at.shape) / 2**0.5
+    width = widths(at, pieces.variance, pieces.count, evidence.ends)
+    votes = evidence.votes + 2**0.5 * evidence.votes_sd * rng.standard_normal(len(evidence.votes))
+    again = replace(evidence, votes=votes, width=width)
+    return int(heavy(join(again, len(at), VIEWS * rng.standard_normal())[0], pieces.count).max()) + 1
+
+
+def heavy(group: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """Return the groups without those that are too light, numbered anew; their pieces belong to none (-1)."""
+    sizes = np.bincount(group, count)
+    kept = np.flatnonzero(sizes >= LIGHT * sizes.mean())
+    number = np.full(len(sizes), -1)
+    number[kept] = np.arange(len(kept))
+    return number[group]
+
+
+def coarser_level(at: np.ndarray) -> int:
+    """Return in how many groups clusters lie, if they do: before the largest jump in the distance of what is joined."""
+    if len(at) < FEWEST_GROUPED:
+        return 0
+    height = linkage(at, "average")[:, 2]
+    jumps = height[1:] / np.maximum(height[:-1], 1e-300)
+    last = len(jumps) - 1 - int(jumps[::-1][: max(1, len(at) // 2 - 1)].argmax())  # groups of two or more, on average
+    return len(at) - 1 - last if jumps[last] > JUMP else 0
+
+
+def centres_of(pieces: Pieces, group: np.ndarray) -> Centres:
+    """Return a centre for each group, with the moments of all its records."""
+    which = np.flatnonzero(group >= 0)
+    known = Centres(pieces.at, pieces.variance, pieces.count, np.square(pieces.at_sd).sum(axis=1))
+    return joined(known, pieces.count, which, group[which])

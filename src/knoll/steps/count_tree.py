@@ -18,11 +18,15 @@ Lower, the tree splits noise; higher, it leaves small clusters together. docs/be
 
 @dataclass(frozen=True)
 class CountedLeaves:
-    """Leaves of a grown tree, each with its last released count, and the standard error of a count."""
+    """Leaves of a grown tree, each with its last released count, and the standard error of a count.
+
+    `total` is the released number of all records, also of those whose leaves were left out.
+    """
 
     nodes: list[int]
     counts: np.ndarray
     stderr: float
+    total: float
 
 
 def grow_ask(levels: int, share: float) -> Ask:
@@ -49,7 +53,7 @@ def grow_by_counts(
     """
     done: list[tuple[int, float]] = []
     growing: list[tuple[int, float]] = [(0, np.inf)]
-    noise = 0.0
+    noise, total = 0.0, 0.0
     for level, part in enumerate(grant.even(levels)):
         large = [node for node, count in growing if count > SPLIT_NOISE * noise]
         done += [(node, count) for node, count in growing if count <= SPLIT_NOISE * noise]
@@ -57,9 +61,11 @@ def grow_by_counts(
         tree.open(children or [0])
         released = part.release(TreeCounts(tree))
         noise = float(released.stderr.max())
+        total = float(released.value.sum()) if level == 0 else total
         growing = list(zip(children, released.value.tolist(), strict=True)) if children else []
     leaves = [(node, count) for node, count in done + growing if count > noise]
     if not leaves:
         leaves = [max(done + growing, key=lambda leaf: leaf[1], default=(0, 0.0))]
     tree.open([node for node, _ in leaves])
-    return CountedLeaves([node for node, _ in leaves], np.array([max(count, 0.0) for _, count in leaves]), noise)
+    counts = np.array([max(count, 0.0) for _, count in leaves])
+    return CountedLeaves([node for node, _ in leaves], counts, noise, total)

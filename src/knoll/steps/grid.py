@@ -11,7 +11,7 @@ In the plane this shows thin and bent shapes, and costs far less than moments do
 from dataclasses import replace
 
 import numpy as np
-from scipy.ndimage import convolve1d
+from scipy.ndimage import convolve1d, gaussian_filter1d
 from scipy.special import softmax
 from sklearn.cluster import KMeans as NonprivateKMeans
 from threadpoolctl import threadpool_limits
@@ -20,14 +20,16 @@ from knoll.estimator import FitContext
 from knoll.numeric.mixture import Mixture
 from knoll.privacy import Ask
 from knoll.queries import Ball, Count, GridHistogram
-from knoll.steps.subclusters import Subclusters
+from knoll.steps.subclusters import Grid, Subclusters
 
 # `make bench-morse ARGS="--only shapes"` (docs/benchmarks.md, "Morse clustering") measures these together, not singly.
 MOST_COLUMNS = 2  # in three columns, cells of this size would hold too few records each
 COUNT_PART = 0.05  # of the budget, for the number of records: it only sets the number of bins
 FEWEST_BINS, MOST_BINS = 6, 96  # along a column: fewer hide bends; more cost time and make every cell noisier
+CELLS_EACH, FEWEST, MOST = 12, 24, 150  # cells to a component while the number of clusters is unknown; and limits
 STEPS = 25  # of expectation-maximisation on released cells: free of budget, so only time limits it
 PRIOR = 0.05  # of an average component's records are added at the mean covariance: keeps small components from collapse
+FAR = 4.0  # cells over which counts that do not stand out are averaged, to guess where their records are
 SMOOTH = np.array([0.25, 0.5, 0.25])  # along each axis, to judge which cells stand out: less noise, a little blur
 
 
@@ -36,24 +38,32 @@ def grid_asks(n_columns: int) -> list[Ask]:
     return [Ask.like(Count(), share=COUNT_PART), Ask(1, MOST_BINS**n_columns)]
 
 
-def release_grid_mixture(context: FitContext, k: int, rng: np.random.RandomState, floor: np.ndarray) -> Subclusters:
-    """Release a grid of counts with all that is left of the budget and fit a mixture of k components to it."""
+def release_grid_mixture(
+    context: FitContext, k: int | None, rng: np.random.RandomState, floor: np.ndarray
+) -> Subclusters:
+    """Release a grid of counts with all that is left of the budget and fit a mixture of k components to it.
+
+    With k None there are as many as the cells that stand out can show.
+    """
     box = context.domain.cube if isinstance(context.domain, Ball) else context.domain
     d = box.n_columns
     total = float(context.grant.part(COUNT_PART).release(Count()).value)
     noise = float(context.grant.stderr(GridHistogram(box, (2,) * d)).max())
     bins = int(np.clip(round(max(total, 1.0) / noise) ** (1 / d), FEWEST_BINS, MOST_BINS))
-    counts = context.grant.release(GridHistogram(box, (bins,) * d)).value
+    grid = context.grant.release(GridHistogram(box, (bins,) * d)).value
     step = 2 * box.half / bins
-    points, weights = _standing_out(counts, noise)
-    points = np.array(box.lower) + (points + 0.5) * step
+    keep, weights = _standing_out(grid, noise)
+    points, others = (np.array(box.lower) + (np.argwhere(cells) + 0.5) * step for cells in (keep, ~keep))
+    k = int(np.clip(len(points) / CELLS_EACH, FEWEST, MOST)) if k is None else k
     found = _fit(points, weights, noise, step, min(k, len(points)), rng, floor)
     # records in cells that do not stand out are divided among the components in proportion
-    return replace(found, counts=found.counts * max(1.0, total / found.counts.sum()))
+    counts = found.counts * max(1.0, total / found.counts.sum())
+    shown = Grid(points, weights, noise, step, others, _faint(grid, keep))
+    return replace(found, counts=counts, grid=shown, total=total)
 
 
 def _standing_out(counts: np.ndarray, noise: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return positions and counts of the cells whose smoothed count is too large to be noise, anywhere on the grid."""
+    """Return the cells whose smoothed count is too large to be noise, anywhere on the grid, and their counts."""
     smooth = counts
     for axis in range(counts.ndim):
         smooth = convolve1d(smooth, SMOOTH, axis=axis, mode="constant")
@@ -61,7 +71,16 @@ def _standing_out(counts: np.ndarray, noise: float) -> tuple[np.ndarray, np.ndar
     keep = smooth > spread * np.sqrt(2 * np.log(counts.size))
     keep.flat[smooth.argmax()] = True
     weights = np.maximum(counts[keep], 0.0)
-    return np.argwhere(keep).astype(np.float64), np.maximum(weights, 1e-3 * max(weights.max(), 1.0))
+    return keep, np.maximum(weights, 1e-3 * max(weights.max(), 1.0))
+
+
+def _faint(counts: np.ndarray, keep: np.ndarray) -> np.ndarray:
+    """Return the share of the records in cells that do not stand out that each of them is likely to hold."""
+    smooth = np.where(keep, 0.0, counts)
+    for axis in range(counts.ndim):
+        smooth = gaussian_filter1d(smooth, FAR, axis=axis, mode="constant")
+    likely = np.maximum(smooth, 0.0)[~keep] + 1e-9
+    return likely / likely.sum()
 
 
 def _fit(

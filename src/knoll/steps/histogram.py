@@ -12,9 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from knoll.estimator import FitContext
+from knoll.numeric import bars
 from knoll.numeric.binned import LONG, Fits, NoisyCounts, Prior, bin_moments, fit_binned
+from knoll.numeric.mixture import Mixture
 from knoll.privacy import Ask, Released
-from knoll.queries import ColumnHistograms, Frame
+from knoll.queries import Ball, Box, ColumnHistograms, Frame
+from knoll.steps.choose import Choice
 from knoll.steps.tree import ROOT, release_root
 
 # docs/benchmarks.md, "Mixtures" (Old Faithful and the simulation) measures these together, none of them singly.
@@ -26,6 +29,8 @@ REACH = 4.0  # bins cover this many standard deviations about the mean: nearly a
 BINS_EACH, FEWEST, MOST = 12, 24, 240  # bins for each component, and limits in all: finer shows more, at more noise
 GUESS, MOST_CHOSEN = 5, 9  # while their number is unknown: components that bins are made for; the most that are tried
 REDRAWS, CHOOSING_STEPS = 4, 100  # repetitions for the confidence; steps of a fit while choosing: both limit the time
+MISFIT = 1.0  # standard deviation of true counts about those of the mixture, over these, beside chance
+SUBBINS = 8  # parts of a bin over which responsibilities are averaged
 PRIOR = 3.0  # records of a faint prior per component: none may collapse; `_fit` adds more for wide noise
 
 
@@ -78,14 +83,14 @@ def release_histogram(context: FitContext, k: int | None) -> Histogram:
     return Histogram(edges, released.value[0].copy(), float(released.stderr.flat[0]))
 
 
-def fit_histogram(histogram: Histogram, k: int | None, rng: np.random.RandomState, floor: float) -> tuple[Fits, float]:
-    """Return the fitted components, and the share of redrawn histograms that agree on their number."""
+def fit_histogram(histogram: Histogram, k: int | None, rng: np.random.RandomState, floor: float) -> tuple[Fits, Choice]:
+    """Return the fitted components, and their number with how often redrawn histograms agree on it."""
     if k is not None:
-        return _fit(histogram, k, rng, floor)[0], 1.0
+        return _fit(histogram, k, rng, floor)[0], Choice.given(k)
     best = choose(histogram, range(1, MOST_CHOSEN + 1), rng, floor)
     near = range(max(1, best - 1), best + 2)
-    agree = sum(choose(histogram.redrawn(rng), near, rng, floor) == best for _ in range(REDRAWS))
-    return _fit(histogram, best, rng, floor)[0], (1 + agree) / (1 + REDRAWS)
+    drawn = [best, *(choose(histogram.redrawn(rng), near, rng, floor) for _ in range(REDRAWS))]
+    return _fit(histogram, best, rng, floor)[0], Choice.of(best, np.array(drawn))
 
 
 def choose(histogram: Histogram, numbers: range, rng: np.random.RandomState, floor: float) -> int:
@@ -141,3 +146,55 @@ def noise_errors(histogram: Histogram, fits: Fits) -> np.ndarray:
     weight = 1 / (np.maximum(intensities(start), 0.0) + histogram.stderr**2)
     solve = np.linalg.pinv(slope.T @ (weight[:, None] * slope), rcond=1e-10, hermitian=True) @ (slope.T * weight)
     return histogram.stderr * np.sqrt(np.square(solve).sum(axis=1)).reshape(3, k)
+
+
+def histogram_bars(histogram: Histogram, mixture: Mixture, domain: Box | Ball, *, pure: bool) -> bars.Bars:
+    """Return error bars of weights (as counts) and means against records weighted by their responsibilities.
+
+    The histogram tells these weighted moments directly, up to its noise and what lies within its bins: there, records
+    are spread evenly, or with a slope towards the higher neighbour. The second is used, the first tells how unsure
+    that is.
+    """
+    flat, sloped = (weighted_bins(histogram, mixture, slope) for slope in (0.0, 1.0))
+    counts, noise = likely_counts(histogram, mixture)
+    share = sloped[0]
+    n, error = share.T @ counts, np.sqrt(np.square(share).T @ noise**2)
+    safe = np.maximum(n, error)
+    means = [each[1].T @ counts / np.maximum(each[0].T @ counts, error) for each in (flat, sloped)]
+    away = sloped[1] - share * means[1]
+    spread = np.square(np.diff(histogram.edges)) / 12
+    place = (np.square(away).T @ noise**2 + share.T @ (np.maximum(counts, 0.0) * spread)) / safe**2
+    place = np.sqrt(place + np.square(mixture.means[:, 0] - means[1]) + np.square(means[1] - means[0]) / 4)
+    unsure = np.square(n - flat[0].T @ counts) / 4 + share.T * (1 - share.T) @ np.maximum(counts, 0.0) / 12
+    sizes = np.sqrt(error**2 + np.square(mixture.weights * max(float(counts.sum()), 1.0) - n) + unsure)
+    clear = n > bars.clear_level(len(n), pure=pure) * histogram.stderr * np.sqrt(np.square(share).sum(axis=0))
+    seen = clear & (place < bars.GUESS * domain.half[0])
+    return bars.Bars(np.where(seen, place, np.inf)[:, None], sizes, seen)
+
+
+def likely_counts(histogram: Histogram, mixture: Mixture) -> tuple[np.ndarray, np.ndarray]:
+    """Return counts averaged with those of the mixture, by precision, and their standard errors.
+
+    Where the mixture has few records, at least half of what differs from it is noise.
+    """
+    fits = Fits(mixture.weights, mixture.means[:, 0], mixture.covariances[:, 0, 0])
+    inside = bin_moments(fits, histogram.edges)[0]
+    model = histogram.observed.total * (mixture.weights[:, None] * inside).sum(axis=0)
+    differ = model + np.square(MISFIT * model) + histogram.stderr**2
+    gain = differ / (differ + histogram.stderr**2)
+    return model + gain * (histogram.counts - model), histogram.stderr * np.sqrt(gain)
+
+
+def weighted_bins(histogram: Histogram, mixture: Mixture, slope: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return responsibilities, and responsibilities times place, of the records of each bin, both (bins, k)."""
+    width = np.diff(histogram.edges)
+    middles = (histogram.edges[1:] + histogram.edges[:-1]) / 2
+    density = histogram.counts / width
+    rise = slope * np.gradient(density, middles) / np.maximum(density, histogram.stderr / width)
+    share, place = np.zeros((2, len(middles), mixture.n_components))
+    for at in (np.arange(SUBBINS) + 0.5) / SUBBINS - 0.5:
+        points = middles + at * width
+        weight = (1 + np.clip(rise * width, -2.0, 2.0) * at) / SUBBINS
+        each = weight[:, None] * mixture.predict_proba(points[:, None])
+        share, place = share + each, place + each * points[:, None]
+    return share, place

@@ -1,11 +1,13 @@
 """Means of cells, from released counts and sums or from released votes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 from sklearn.metrics import pairwise_distances
 
+from knoll.diagnose import CellSums
+from knoll.numeric.made_up import Measured, gap_variance
 from knoll.privacy import Ask, Released
 from knoll.queries import Ball, Box, CellMoments, Nearest
 
@@ -18,19 +20,53 @@ def means_ask(n_columns: int, cells: int, times: int = 1, *, share: float) -> As
 
 @dataclass(frozen=True)
 class CellMeans:
-    """Released means of cells, standard errors of their privacy noise, and which cells are surely not empty."""
+    """Released means of cells, standard errors of their privacy noise, and which cells are surely not empty.
+
+    `measured` is what the last release showed, from which error bars are computed; `sums`, if squares are released too,
+    is what the quality of the clusters follows from.
+    """
 
     centres: np.ndarray
     stderr: np.ndarray
     counts: np.ndarray
     counts_stderr: np.ndarray
     seen: np.ndarray
+    measured: Measured | None = None
+    sums: CellSums | None = None
 
     @classmethod
     def unseen(cls, centres: np.ndarray) -> Self:
         """Return starting points: centres of cells about which nothing is known."""
         k = len(centres)
         return cls(centres, np.full(centres.shape, np.inf), np.zeros(k), np.full(k, np.inf), np.zeros(k, dtype=bool))
+
+    def turned(self, domain: Box | Ball, turn: np.ndarray) -> Self:
+        """Return the means, where what was measured is in coordinates that `turn` turns into columns."""
+        assert self.measured is not None
+        return replace(self, measured=replace(self.measured, origin=domain.centre, turn=turn))
+
+    def with_measured(
+        self,
+        domain: Box | Ball,
+        scales: np.ndarray,
+        at: np.ndarray | None = None,
+        radius: float | None = None,
+        variance: np.ndarray | None = None,
+    ) -> Self:
+        """Return the means with what was measured: cells nearest to `at`, displacements clipped to `radius`.
+
+        Without released variances they are guessed from the distances between the cells.
+        """
+        k, d = self.centres.shape
+        inside = (self.centres - domain.centre) / scales
+        places = None if at is None else (at - domain.centre) / scales
+        most = np.square(domain.half / scales) / 3
+        guess = gap_variance(inside if places is None else places, most) if variance is None else variance
+        measured = Measured(
+            inside, self.stderr / scales, guess, self.counts, self.counts_stderr, np.arange(k), domain.centre,
+            np.diag(scales), places, None if radius is None else np.full(k, radius), np.ones((k, d)),
+        )  # fmt: skip
+        return replace(self, measured=measured)
 
 
 def cell_means(

@@ -5,16 +5,19 @@ measurement of the mixture. What is known and what was just released are average
 steps measure nearly the same mixture: their average is one precise release, and no step is wasted.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 
 from knoll.numeric.clipping import NARROW_CLIP, clip_factors, clip_radius, noise_weights, unclip
+from knoll.numeric.distances import nearest
 from knoll.numeric.mixture import Mixture, onto_simplex
 from knoll.privacy import Ask, Grant
-from knoll.queries import Ball, Box, ComponentMoments, Gaussians
+from knoll.queries import Ball, Box, ComponentMoments, Gaussians, Nearest
 from knoll.queries.components import COARSE, DIAGONAL, FINE, OFF, Products
+from knoll.steps.component_bars import MeasuredStep
 
 PRODUCTS = {"full": "full", "tied": "full", "diag": "diag", "spherical": "trace"}
 
@@ -62,6 +65,8 @@ class Belief:
         Which components stood out from the noise of at least one release.
     shrinkage : array of shape (k,)
         How far the mixture's covariances were shrunk to their diagonals.
+    steps : tuple of MeasuredStep
+        What each release showed, for the error bars.
     """
 
     counts: np.ndarray
@@ -72,6 +77,7 @@ class Belief:
     noise: np.ndarray
     measured: np.ndarray
     shrinkage: np.ndarray
+    steps: tuple[MeasuredStep, ...] = ()
 
     @classmethod
     def start(cls, mixture: Mixture, total: float) -> "Belief":
@@ -97,6 +103,7 @@ class ReleasedMoments:
     spreads: np.ndarray
     roots: np.ndarray
     errors: np.ndarray
+    step: MeasuredStep | None = None
 
 
 def moments_ask(n_columns: int, k: int, covariance_type: str, *, soft: bool, times: int = 1, share: float = 1.0) -> Ask:
@@ -141,7 +148,23 @@ def ask(
         if np.max(grant.stderr(query) * query.weights / query.step) > MOST_NOISE:
             query = question(radius, COARSE)
     released = grant.release(query)
-    return _read(released.value, released.stderr, query, roots, radius)
+    shares = by_cells(cells) if cells is not None else mixture.predict_proba if soft else hard_shares(mixture)
+    shorter = clip_factors(d, radius)[0]
+    step = MeasuredStep(
+        mixture, shares, radius, released.value[:, 0], released.stderr[:, 0], released.value[:, 1 : 1 + d] / shorter,
+        released.stderr[:, 1] / shorter,
+    )  # fmt: skip
+    return replace(_read(released.value, released.stderr, query, roots, radius), step=step)
+
+
+def hard_shares(mixture: Mixture) -> Callable[[np.ndarray], np.ndarray]:
+    """Return responsibilities of one: every record belongs to its most probable component."""
+    return lambda rows: np.eye(mixture.n_components)[mixture.predict(rows)]
+
+
+def by_cells(cells: Nearest) -> Callable[[np.ndarray], np.ndarray]:
+    """Return responsibilities of one: every record belongs to its nearest centre."""
+    return lambda rows: np.eye(len(cells.centres))[nearest(rows / cells.scales, cells.centres / cells.scales)]
 
 
 def _read(
@@ -187,7 +210,15 @@ def learn(belief: Belief, seen: ReleasedMoments, form: Form) -> Belief:
         share = np.maximum(counts, 0.0) / max(float(np.maximum(counts, 0.0).sum()), 1e-9)
         covariances = np.broadcast_to(np.tensordot(share, covariances, axes=1), covariances.shape)
         noise[2] = np.full(len(counts), float(share**2 @ noise[2]))
-    known = {"counts": counts, "means": means, "covariances": covariances, "noise": noise, "unknown": unknown}
+    steps = belief.steps if seen.step is None else (*belief.steps, seen.step)
+    known = {
+        "steps": steps,
+        "counts": counts,
+        "means": means,
+        "covariances": covariances,
+        "noise": noise,
+        "unknown": unknown,
+    }
     return shaped(replace(belief, **known, measured=belief.measured | visible), form)
 
 

@@ -6,12 +6,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from knoll.diagnose import CellSums
 from knoll.numeric.breathe import breathe, lloyd, with_more
+from knoll.numeric.made_up import Measured
 from knoll.numeric.ward import Joins, ward
 from knoll.privacy import Ask, Grant
 from knoll.queries import Frame, Nearest
 from knoll.steps.means import CellMeans
-from knoll.steps.shapes import ShapeRequest, Shapes, effective, ellipsoid
+from knoll.steps.shapes import ShapeRequest, Shapes, effective, ellipsoid, measured_shapes
 from knoll.steps.tree import HALF_MEAN, HALF_VARIANCE, Leaves
 
 # Small weights of count and squares mean more noise there and less in the displacements, which move the centres.
@@ -118,6 +120,10 @@ class Refined:
     gain: np.ndarray | None = None
     seen: Shapes | None = None
     resting: bool = False
+    before: np.ndarray | None = None
+    axes: np.ndarray | None = None
+    radii: np.ndarray | None = None
+    sums: CellSums | None = None
 
     @classmethod
     def start(cls, centres: Centres) -> "Refined":
@@ -132,7 +138,17 @@ class Refined:
         visible = self.seen.count > 2 * self.seen.count_sd
         error = np.sqrt(self.spread) * np.maximum(self.boost * self.gain, 1.0)
         sizes = np.full(len(visible), self.seen.count_sd)
-        return CellMeans(self.centres.at, np.where(visible[:, None], error, np.inf), self.seen.count, sizes, visible)
+        stderr = np.where(visible[:, None], error, np.inf)
+        return CellMeans(self.centres.at, stderr, self.seen.count, sizes, visible, self.measured(), self.sums)
+
+    def measured(self) -> Measured:
+        """Return what the last step showed of the cells of the centres before it, for the error bars."""
+        assert self.seen is not None
+        assert self.before is not None
+        assert self.moved is not None
+        assert self.axes is not None
+        assert self.radii is not None
+        return measured_shapes(self.seen, self.before, self.moved, self.centres.variance, self.axes, self.radii)
 
 
 def refine(
@@ -158,15 +174,18 @@ def refine(
     return now.means()
 
 
-def lloyd_step(now: Refined, grant: Grant, frame: Frame, k: int, walls: tuple[np.ndarray, np.ndarray]) -> Refined:
+def lloyd_step(
+    now: Refined, grant: Grant, frame: Frame, k: int, walls: tuple[np.ndarray, np.ndarray], how: ShapeRequest = STEP
+) -> Refined:
     """Release the displacements of records from their centres; move each centre as far as its noise allows."""
     centres, (lower, upper) = now.centres, walls
+    before = centres.at.copy()
     floor = 1e-12 * np.maximum(upper - lower, 1e-300) ** 2
-    axes, radii = ellipsoid(np.maximum(centres.variance, floor), centres.weight, STEP.noise(grant, frame), STEP.bias)
+    axes, radii = ellipsoid(np.maximum(centres.variance, floor), centres.weight, how.noise(grant, frame), how.bias)
     far = np.maximum(upper - centres.at, centres.at - lower)
     radii = np.minimum(radii, np.linalg.norm(axes * np.maximum(far, 1e-300), axis=1))
     cells = Nearest(frame.outside(centres.at), frame.domain, frame.scales)
-    seen = STEP.ask(grant, cells, frame, centres.at, axes, radii)
+    seen = how.ask(grant, cells, frame, centres.at, axes, radii)
     count, doubt = averaged(now.count, now.doubt, seen)
     weight = expected(count, doubt, k)
     n = np.maximum(seen.count, seen.count_sd)[:, None]
@@ -177,8 +196,11 @@ def lloyd_step(now: Refined, grant: Grant, frame: Frame, k: int, walls: tuple[np
     prior = seen.rescaled(np.maximum(centres.variance, floor), 0.5, n)
     variance = np.maximum(seen.variance(prior, 0.5, n), 0.1 * prior)
     resting = float(weight @ (moved**2 + spread).sum(axis=1)) < REST * float(weight @ variance.sum(axis=1))
+    reach = seen.sums_sd / (STEP.count * seen.count_sd)  # noise is in proportion to it
+    shown = (seen.count, seen.count_sd, seen.sums, seen.sums_sd, seen.squares, seen.squares_sd)
+    sums = CellSums(centres.at, at, *shown, variance, reach)
     centres = Centres(at, variance, weight, (gain * spread).sum(axis=1))
-    return Refined(centres, count, doubt, mult, moved, spread, gain, seen, resting)
+    return Refined(centres, count, doubt, mult, moved, spread, gain, seen, resting, before, axes, radii, sums)
 
 
 def without_spares(now: Refined, k: int) -> Refined:

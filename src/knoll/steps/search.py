@@ -6,6 +6,7 @@ axes    if the bounds have many dimensions: release the scatter matrix, rotate t
 tree    release count, mean and variance of cells, level by level; halve cells that are large and wide
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,11 +45,17 @@ class Searched:
     leaves: Leaves
     hedge: np.ndarray
 
+    def in_columns(self, points: np.ndarray, context: FitContext) -> np.ndarray:
+        """Return points of the frame as points in the columns."""
+        if self.rotation is None:
+            return self.frame.outside(points)
+        return np.asarray(context.domain.centre + points @ (self.rotation.axes * context.scales))
+
 
 def search_tree(
     context: FitContext,
     grants: Any,
-    k: int,
+    k: int | Callable[[Frame, Leaves], int],
     rng: np.random.RandomState,
     *,
     finer: int = 1,
@@ -62,8 +69,8 @@ def search_tree(
         Domain and metric.
     grants : object
         With the grants `root`, `axes`, `tails` and `tree`.
-    k : int
-        Number of clusters that the hedge is made for.
+    k : int or callable
+        Number of clusters that the hedge is made for; or how to tell it from the frame and the released root.
     rng : RandomState
         Public randomness.
     finer : int
@@ -73,6 +80,7 @@ def search_tree(
     """
     frame = Frame(context.domain, context.scales)
     root = release_root(grants.root, frame, context.domain.longest(context.scales))
+    k = k if isinstance(k, int) else k(frame, root)
     hedge = hedge_points(root, k, rng)
     if not rotates(frame):
         levels = grants.tree if without_axes is None else without_axes

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from knoll.numeric.made_up import Measured, unclipped
 from knoll.privacy import Ask, Grant, Released
 from knoll.queries import Box, CellShapes, Frame
 from knoll.queries.shapes import Cells
@@ -14,6 +15,10 @@ from knoll.queries.shapes import Cells
 # Clip radius^2 = (1 + CLIP / sqrt(dims)) * expected squared length, or more (see `ellipsoid`). A larger CLIP means more
 # noise, a smaller one more bias. docs/benchmarks.md measures no other value.
 CLIP = 3.0
+TAIL = 0.05  # bias of a mean by the narrowest clip, in standard deviations of the records: a guess for skewed tails
+# FULL: a mean square of clipped displacements, in squared radii of the clip: above, records may lie anywhere beyond.
+# ALIKE: least standard deviation of that figure between cells.
+FULL, ALIKE = 0.85, 0.07
 
 
 @dataclass(frozen=True)
@@ -134,3 +139,40 @@ def ellipsoid(
     dims, ratio = effective(s), np.maximum(count, 1e-9) / noise
     wide = np.minimum(bias * ratio**2 / dims, ratio / np.sqrt(dims))
     return 1 / np.sqrt(s), np.sqrt(np.maximum(1 + CLIP / np.sqrt(dims), wide) * s.sum(-1))
+
+
+def measured_shapes(
+    seen: Shapes, at: np.ndarray, moved: np.ndarray, variance: np.ndarray, axes: np.ndarray, radii: np.ndarray
+) -> Measured:
+    """Return what a release showed of the cells about points `at`, for the error bars of centres made of it."""
+    k, d = at.shape
+    n = np.maximum(seen.count, seen.count_sd)[:, None]
+    noise = np.hypot(seen.sums_sd, moved * seen.count_sd) / n
+    # what a narrow clip cuts off records with long tails to one side, nobody knows
+    narrow = np.square(ellipsoid(np.maximum(variance, 1e-300))[1] / radii)[:, None]
+    noise = np.hypot(noise, TAIL * np.sqrt(variance) * np.minimum(narrow, 1.0))
+    times, hidden = beyond_clip(seen, n, variance, axes, radii)
+    mean = at + np.sqrt(times)[:, None] * moved
+    return Measured(
+        mean, np.where(hidden[:, None], np.inf, noise), times[:, None] * variance, seen.count,
+        np.full(k, seen.count_sd), np.arange(k), np.zeros(d), np.eye(d), at, radii, axes,
+    )  # fmt: skip
+
+
+def beyond_clip(
+    seen: Shapes, n: np.ndarray, variance: np.ndarray, axes: np.ndarray, radii: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many times larger variances are likely to be than what the clip let through, and where it hides all.
+
+    The released squares tell which part of a clip's radius the records fill. Noisy parts are averaged with those of all
+    cells by precision; one standard error is added, since too narrow a guess is worse than too wide a one.
+    """
+    weight = np.square(axes / radii[:, None])
+    part = (weight * seen.squares / n).sum(axis=1)
+    error = np.square(weight * seen.squares_sd / n).sum(axis=1)
+    common = float((part / error).sum() / (1 / error).sum())
+    differ = max(float(np.median(np.square(part - common) - error)), ALIKE**2)
+    gain = differ / (differ + error)
+    part = np.clip(common + gain * (part - common) + np.sqrt(gain * error), 0.01, 1.0)
+    whole = unclipped(part, effective(np.sqrt(weight * variance)))
+    return np.maximum(whole / part, 1.0), part > FULL

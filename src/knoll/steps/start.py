@@ -13,10 +13,10 @@ from knoll.estimator import FitContext
 from knoll.numeric.mixture import Mixture, onto_simplex
 from knoll.privacy import Ask, Grant, Shares
 from knoll.steps.axes import rotated_tree_asks
-from knoll.steps.choose import GUESS, Choice, choose_k
+from knoll.steps.choose import Choice, choice_asks, choose_clusters
 from knoll.steps.moments import Form, restricted
 from knoll.steps.refine import solve, synthetic_points
-from knoll.steps.search import search_tree
+from knoll.steps.search import Searched, search_tree
 from knoll.steps.tree import Leaves
 
 # docs/benchmarks.md, "Mixtures" ("Several columns"), measures these together; it varies none of them singly.
@@ -36,37 +36,67 @@ class StartShares(Shares):
 
 
 @dataclass(frozen=True)
+class ChoiceShares(Shares):
+    """Shares of a start that chooses the number of components. Without rotation, the rounds get that of the axes."""
+
+    root: float = 0.05
+    axes: float = 0.1
+    tails: float = 0.03
+    tree: float = 0.26
+    rounds: float = 0.4
+    votes: float = 0.16
+
+
+@dataclass(frozen=True)
 class Start:
-    """A first mixture, the released number of records, and how sure the number of components is."""
+    """A first mixture, the released number of records, and the number of components with its candidates."""
 
     mixture: Mixture
     total: float
-    confidence: float
+    choice: Choice
 
 
 def start_asks(n_columns: int, k: int | None) -> list[Ask]:
-    """Return the most that `start_from_tree` releases."""
+    """Return the most that a start releases."""
+    if k is None:
+        return choice_asks(n_columns, ChoiceShares())
     s = StartShares()
-    return rotated_tree_asks(n_columns, FINER * (k or GUESS), (s.root, s.axes, s.tails, s.tree))
+    return rotated_tree_asks(n_columns, FINER * k, (s.root, s.axes, s.tails, s.tree))
 
 
 def start_from_tree(context: FitContext, grant: Grant, k: int | None, rng: np.random.RandomState, form: Form) -> Start:
-    """Release a tree of shapes with a grant and fit a mixture to its leaves."""
+    """Release a tree of shapes with a grant and fit a mixture to its leaves. With k None, choose their number."""
+    if k is None:
+        return _start_from_choice(context, grant, rng, form)
     shares = StartShares()
     undivided = grant.worth((shares.tree + shares.axes) * grant.share)
-    found = search_tree(context, grant.split(shares), k or GUESS, rng, finer=FINER, without_axes=undivided)
-    frame, root, rotation = found.frame, found.root, found.rotation
-    choice = choose_k(found.leaves, found.hedge, rng) if k is None else Choice(k, 1.0)
-    weights, means, covariances = fit_leaves(found.leaves, found.seed, found.hedge, choice.k, rng)
-    if rotation is None:
-        means, turn = frame.outside(means), np.diag(context.scales)
+    found = search_tree(context, grant.split(shares), k, rng, finer=FINER, without_axes=undivided)
+    weights, means, covariances = fit_leaves(found.leaves, found.seed, found.hedge, k, rng)
+    if found.rotation is not None:
+        means, covariances = _lift(means, covariances, found.root)
+    return _started(context, found, (weights, means, covariances), Choice.given(k), form)
+
+
+def _start_from_choice(context: FitContext, grant: Grant, rng: np.random.RandomState, form: Form) -> Start:
+    """Choose the number of components (choose.py); start from the moments of the clusters found."""
+    chosen = choose_clusters(context, grant, ChoiceShares(), rng)
+    centres = chosen.centres
+    covariances = np.einsum("ki,ij->kij", centres.variance, np.eye(centres.at.shape[1]))
+    parts = centres.weight / centres.weight.sum(), centres.at, covariances
+    return _started(context, chosen.found, parts, chosen.choice, form)
+
+
+def _started(context: FitContext, found: Searched, parts: tuple[np.ndarray, ...], choice: Choice, form: Form) -> Start:
+    """Return the start in the columns, from weights, means and covariances in the frame of a search."""
+    weights, means, covariances = parts
+    if found.rotation is None:
+        means, turn = found.frame.outside(means), np.diag(context.scales)
     else:
-        means, covariances = _lift(means, covariances, root)
-        turn = rotation.axes * context.scales
+        turn = found.rotation.axes * context.scales
         means = context.domain.centre + means @ turn
     covariances = turn.T @ covariances @ turn
     mixture = Mixture.nearest(weights, context.domain.clip(means), covariances, form.floor)
-    return Start(restricted(mixture, form), float(root.count[0]), choice.confidence)
+    return Start(restricted(mixture, form), float(found.root.count[0]), choice)
 
 
 def _lift(means: np.ndarray, covariances: np.ndarray, root: Leaves) -> tuple[np.ndarray, np.ndarray]:

@@ -3,18 +3,38 @@
 Everything here is post-processing of released values.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from knoll.numeric.bars import Bars, bars
+from knoll.numeric.made_up import Measured, Published
 from knoll.numeric.mixture import Mixture
+from knoll.queries import Ball, Box
+from knoll.steps.component_bars import PublishedParts, component_bars
 from knoll.steps.moments import Belief
 
 SEEN = 2.0  # a sub-cluster is seen if its count exceeds this many standard errors: noise alone rarely does
 # Least part of the common shape in every sub-cluster's. More joins what noise keeps apart, less shows more shapes.
 # Settled with the six datasets of docs/benchmarks.md, "Morse clustering", in view.
 POOLED = 1 / 4
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Released counts of the cells of a grid that stand out: their middles, counts, noise and width.
+
+    `others` are the middles of all other cells, `likely` the share of the other records that each is likely to hold.
+    """
+
+    points: np.ndarray
+    counts: np.ndarray
+    noise: float
+    step: np.ndarray
+    others: np.ndarray
+    likely: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -31,6 +51,14 @@ class Subclusters:
         Standard errors of the means.
     spread_stderr : array of shape (k,)
         Standard error of an entry of a covariance, in units where the sub-cluster has covariance one.
+    grid : Grid, optional
+        The grid to which the mixture was fitted.
+    total : float
+        Released number of records.
+    belief : Belief, optional
+        What steps of expectation-maximisation showed, of all components.
+    kept : integer array of shape (k,), optional
+        Which components of `belief` the sub-clusters are.
     """
 
     mixture: Mixture
@@ -38,13 +66,20 @@ class Subclusters:
     counts_stderr: np.ndarray
     means_stderr: np.ndarray
     spread_stderr: np.ndarray
+    grid: "Grid | None" = None
+    total: float = 0.0
+    belief: Belief | None = None
+    kept: np.ndarray | None = None
 
     @classmethod
     def of_belief(cls, belief: Belief) -> "Subclusters":
         """Return the sub-clusters from released moments of cells."""
         width = np.sqrt(np.einsum("kii->ki", belief.mixture.covariances))
         errors = np.sqrt(belief.noise)
-        return cls(belief.mixture, belief.counts, errors[0], errors[1][:, None] * width, errors[2])
+        total = float(np.maximum(belief.counts, 0.0).sum())
+        return cls(
+            belief.mixture, belief.counts, errors[0], errors[1][:, None] * width, errors[2], total=total, belief=belief
+        )
 
     @classmethod
     def of_found(cls, found: Any) -> "Subclusters":
@@ -59,7 +94,15 @@ class Subclusters:
             np.minimum(weights, 1.0) * total,
             np.minimum(means, np.sqrt(variance)),
             np.minimum((spread / variance).mean(axis=1), 1.0),
+            total=total,
+            belief=found.belief,
         )
+
+    def seen(self) -> np.ndarray:
+        """Return which sub-clusters can be seen. The largest one always can."""
+        seen = np.asarray(self.counts > SEEN * self.counts_stderr)
+        seen[self.counts.argmax()] = True
+        return seen
 
     def steadied(self, floor: np.ndarray) -> "Subclusters":
         """Leave out what cannot be seen. Shrink shapes to the common one as far as their difference is noise.
@@ -67,8 +110,7 @@ class Subclusters:
         Volumes stay. Shapes always go at least POOLED of the way, since a direction that is narrow in one sub-cluster
         alone is seldom a valley.
         """
-        seen = self.counts > SEEN * self.counts_stderr
-        seen[self.counts.argmax()] = True
+        seen = self.seen()
         counts = np.maximum(self.counts[seen], 1e-9)
         share, covariances = counts / counts.sum(), self.mixture.covariances[seen]
         d = covariances.shape[1]
@@ -80,7 +122,43 @@ class Subclusters:
         mixed = covariances + drawn[:, None, None] * (common - covariances)
         mixture = Mixture.nearest(share, self.mixture.means[seen], mixed, floor)
         left = (1 - drawn) * self.spread_stderr[seen]
-        return Subclusters(mixture, counts, self.counts_stderr[seen], self.means_stderr[seen], left)
+        errors = self.counts_stderr[seen], self.means_stderr[seen], left
+        return Subclusters(mixture, counts, *errors, self.grid, self.total, self.belief, np.flatnonzero(seen))
+
+    def bars(
+        self, labels: np.ndarray, domain: Box | Ball, centres: np.ndarray, sizes: np.ndarray, *, pure: bool
+    ) -> Bars:
+        """Return the error bars of clusters that sub-clusters were joined to. `labels` are those of sub-clusters."""
+
+        def assign(rows: np.ndarray) -> np.ndarray:
+            return labels[self.mixture.predict(rows)]
+
+        if self.belief is not None and self.belief.steps:
+            groups = np.full(self.belief.mixture.n_components, -1)
+            groups[self.kept] = labels
+            parts = PublishedParts(centres, sizes, lambda rows: np.eye(len(sizes))[assign(rows)], groups, pure)
+            return component_bars(self.belief.steps, self.belief.mixture, domain, parts)
+        published = Published(centres, sizes, assign, domain.clip, domain.half, pure=pure)
+        return bars(self.measured(assign, labels, domain.centre), published)
+
+    def measured(self, assign: Callable[[np.ndarray], np.ndarray], labels: np.ndarray, origin: np.ndarray) -> Measured:
+        """Return what was released as cells: those of the grid, or the components."""
+        d = self.mixture.n_columns
+        if self.grid is not None:
+            grid, m, more = self.grid, len(self.grid.points), len(self.grid.others)
+            missing = max(self.total - float(grid.counts.sum()), grid.noise)
+            points = np.vstack([grid.points, grid.others])
+            within = np.tile(np.square(grid.step) / 12, (m + more, 1))  # the records' mean may be anywhere in a cell
+            return Measured(
+                points - origin, np.sqrt(within), within,
+                np.concatenate([grid.counts, missing * grid.likely]), np.repeat([grid.noise, 0.0], [m, more]),
+                np.concatenate([assign(grid.points), np.full(more, -1)]), origin, np.eye(d),
+            )  # fmt: skip
+        cells = Measured(
+            self.mixture.means - origin, self.means_stderr, np.einsum("kii->ki", self.mixture.covariances), self.counts,
+            self.counts_stderr, labels, origin, np.eye(d), roots=np.linalg.cholesky(self.mixture.covariances),
+        )  # fmt: skip
+        return cells.with_missing(self.total - float(self.counts.sum()))
 
     def redrawn(self, floor: np.ndarray, rng: np.random.RandomState) -> Mixture:
         """Return the mixture with noise of the released size added once more."""

@@ -1,0 +1,130 @@
+"""Do error bars cover? Released centres and sizes against the records that the model assigns to them.
+
+Every fit draws its kind of data, numbers of records and clusters, epsilon, bounds and units at random. A centre is
+compared, column by column, with the mean of the records assigned to it (clipped to the bounds), a size with their
+number; means and weights of mixtures with those of the records weighted by their responsibilities. Only finite bars
+count; a finite bar of a cluster to which no record is assigned is a miss. "Bar / error" is the median over fits of the
+root mean square bar over the root mean square error, in bars of clusters that are seen: 1 is right, 2 is twice as wide
+as needed.
+
+    python -m benchmarks.coverage.run                   about an hour
+    python -m benchmarks.coverage.run --quick           a few minutes
+    python -m benchmarks.coverage.run --only KMeans,Lloyd --fits 60
+    python -m benchmarks.coverage.run --held-out        other kinds and seeds: nothing was settled on them
+"""
+
+import argparse
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+
+import knoll
+from benchmarks.common import write
+from benchmarks.coverage.cases import HELD_OUT, LAST, TUNED, Case, draw_cases
+
+CLUSTERERS = ("KMeans", "Lloyd", "FastLloyd", "PEMeans", "LSHTree", "Cubes", "MorseClustering", "ModeClustering")
+MIXTURES = ("GaussianMixture", "EMGaussianMixture", "HardEMGaussianMixture")
+SLOW = {"MorseClustering": 5000, "ModeClustering": 50_000, **dict.fromkeys(MIXTURES, 5000)}
+MOST_COMPONENTS = 60  # of a mixture or landscape: more take minutes
+
+
+def fitted(name: str, case: Case) -> tuple[Any, np.ndarray]:
+    """Return a fitted model and the records."""
+    X = case.records()
+    k = case.k * case.times
+    if name in (*MIXTURES, "MorseClustering"):
+        k = min(k, MOST_COMPONENTS)
+    model = getattr(knoll, name)(
+        k, epsilon=case.epsilon, bounds=case.domain(X), scale_by_bounds=case.scaled, random_state=case.seed % 1000
+    )
+    return model.fit(X), X
+
+
+def errors(model: Any, X: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Return errors and bars of centres and sizes. An error is infinite if there is nothing to compare with."""
+    rows = model.bounds_.clip(X)
+    if hasattr(model, "weights_stderr_"):
+        shares = model.to_mixture().predict_proba(rows)
+        if type(model).__name__.startswith("Hard"):
+            shares = np.eye(shares.shape[1])[shares.argmax(axis=1)]
+        mass = shares.sum(axis=0)
+        centres, sizes = (model.means_, model.means_stderr_), (model.weights_, model.weights_stderr_)
+        target, scale = shares.T @ rows, len(X)
+    else:
+        labels = model.predict(X)
+        k = len(model.cluster_centers_)
+        mass, target, scale = np.bincount(labels, minlength=k).astype(float), np.zeros((k, X.shape[1])), 1
+        np.add.at(target, labels, rows)
+        centres = model.cluster_centers_, model.centers_stderr_
+        sizes = model.cluster_sizes_, model.cluster_sizes_stderr_
+    with np.errstate(all="ignore"):
+        away = np.where(mass[:, None] > 1e-6, centres[0] - target / mass[:, None], np.inf)
+    unit = model.bounds_.half
+    return {"centres": (away / unit, centres[1] / unit), "sizes": (sizes[0] - mass / scale, sizes[1])}
+
+
+def measure(name: str, case: Case) -> dict[str, Any]:
+    """Fit once; return how many bars are finite and cover, and how wide they are."""
+    model, X = fitted(name, case)
+    row: dict[str, Any] = {}
+    for what, (error, bar) in errors(model, X).items():
+        finite = np.isfinite(bar)
+        hit = np.abs(error[finite]) <= 2 * bar[finite]
+        known = np.isfinite(error[finite])
+        rms = np.sqrt(np.mean(np.square(error[finite][known]))) if known.any() else np.nan
+        width = np.sqrt(np.mean(np.square(bar[finite][known]))) / rms if known.any() and rms > 0 else np.nan
+        row[what] = (int(finite.sum()), int(hit.sum()), int(finite.size), float(width))
+    return row
+
+
+def summary(rows: list[dict[str, Any]], label: dict[str, Any]) -> dict[str, Any]:
+    """Pool fits: each weighs the same however many clusters it has."""
+    out = dict(label)
+    for what in ("centres", "sizes"):
+        kept = [row[what] for row in rows if row[what][0]]
+        share = np.mean([hit / finite for finite, hit, _, _ in kept]) if kept else np.nan
+        out[f"{what}: covered"] = f"{share:.1%}"
+        out[f"{what}: not seen"] = f"{1 - np.mean([row[what][0] / row[what][2] for row in rows]):.0%}"
+        out[f"{what}: bar / error"] = f"{np.nanmedian([width for *_, width in kept] or [np.nan]):.2f}"
+    return out
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="24 fits of each, of at most 5,000 records")
+    parser.add_argument("--only", help="names of estimators, separated by commas")
+    parser.add_argument("--fits", type=int, default=120)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--held-out", action="store_true", help="other kinds and seeds")
+    parser.add_argument("--name", default=None, help="of the file of results")
+    parser.add_argument("--levels", action="store_true", help="also by level of each factor")
+    options = parser.parse_args()
+    names = options.only.split(",") if options.only else [*CLUSTERERS, *MIXTURES]
+    kinds, seed = (HELD_OUT | LAST, options.seed + 88_000) if options.held_out else (TUNED, options.seed)
+    table = []
+    for name in names:
+        largest = min(SLOW.get(name, 50_000), 5000 if options.quick else 50_000)
+        cases = draw_cases(kinds, 24 if options.quick else options.fits, seed, largest)
+        start, rows = time.monotonic(), []
+        for case in cases:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                rows.append({**vars(case), **measure(name, case)})
+        table.append(summary(rows, {"estimator": name, "level": "all"}))
+        print(f"{table[-1]} {time.monotonic() - start:.0f} s", flush=True)
+        if options.levels:
+            for factor in ("kind", "n", "d", "times", "epsilon", "bounds", "scaled"):
+                for level in sorted({row[factor] for row in rows}):
+                    part = [row for row in rows if row[factor] == level]
+                    table.append(summary(part, {"estimator": name, "level": f"{factor} {level}"}))
+    name = options.name or ("coverage-held-out" if options.held_out else "coverage")
+    flags = "".join(
+        f" --{flag}" for flag in ("quick", "held-out", "levels") if getattr(options, flag.replace("-", "_"))
+    )
+    write(name, f"python -m benchmarks.coverage.run --fits {options.fits}{flags}", table)
+
+
+if __name__ == "__main__":
+    main()

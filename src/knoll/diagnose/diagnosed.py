@@ -1,0 +1,28 @@
+"""What every fitted estimator says of itself: `diagnostics_`, and its HTML in a notebook."""
+
+from knoll.diagnose.checks import diagnose
+from knoll.diagnose.diagnostic import Diagnostic, warn
+from knoll.diagnose.facts import Facts, facts_of
+from knoll.diagnose.html import remarks_html
+
+
+class Diagnosed:
+    """Base of estimators with `diagnostics_`. A method may add to `_facts`."""
+
+    diagnostics_: tuple[Diagnostic, ...]
+
+    def _facts(self) -> Facts:
+        """Return what a diagnosis reads: released values and public parameters."""
+        return facts_of(self)
+
+    def _diagnose(self) -> None:
+        """Set `diagnostics_`, from what is published alone."""
+        self.diagnostics_ = diagnose(self._facts())
+
+    def _warn(self, stacklevel: int = 2) -> None:
+        """Give one warning if there are remarks from "warning" on."""
+        warn(type(self).__name__, self.diagnostics_, stacklevel + 1)
+
+    def _html_repr(self) -> str:
+        """Return scikit-learn's box and, once fitted, remarks and privacy statement."""
+        return super()._html_repr() + remarks_html(self)  # type: ignore[misc]

@@ -1,0 +1,120 @@
+"""What a diagnosis reads: released values and public parameters of one fit, the same for every kind of estimator."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from knoll.arrays import Floats
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Released values and public parameters of a fit.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the columns.
+    lower, upper : arrays of shape (d,)
+        The bounds; those of the surrounding cube if they are a ball.
+    ball : bool
+        Whether the bounds are a ball.
+    raw_units : bool
+        Whether distances are in raw units.
+    warning : str
+        What the privacy statement warns of.
+    in_doubt : boolean array of shape (d,)
+        Columns whose bought bounds are in doubt.
+    kind : str
+        What is found: "cluster", "component" or "mode".
+    at, errors : arrays of shape (k, d)
+        Where they are, and the standard errors of that.
+    sizes : array of shape (k,)
+        How many records each has; for modes, one each.
+    seen : boolean array of shape (k,)
+        Which of them can be told from noise.
+    spread : array of shape (k, d) or None
+        The standard deviation of the records of each, if it was released.
+    asked : int or None
+        How many were asked for; None if the number was chosen, or is not a parameter.
+    confidence : float
+        If the number was chosen: how sure it is.
+    candidates : array of shape (m, 2)
+        Numbers that were considered, and how probable each is.
+    records, noise : float
+        Released number of records, and the standard error of the size of one cluster.
+    """
+
+    names: tuple[str, ...]
+    lower: Floats
+    upper: Floats
+    ball: bool
+    raw_units: bool
+    warning: str
+    in_doubt: np.ndarray
+    kind: str = "cluster"
+    at: np.ndarray = field(default_factory=lambda: np.empty((0, 1)))
+    errors: np.ndarray = field(default_factory=lambda: np.empty((0, 1)))
+    sizes: np.ndarray = field(default_factory=lambda: np.empty(0))
+    seen: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=bool))
+    spread: np.ndarray | None = None
+    asked: int | None = None
+    confidence: float = 1.0
+    candidates: np.ndarray = field(default_factory=lambda: np.empty((0, 2)))
+    records: float = np.inf
+    noise: float = 0.0
+
+    @property
+    def width(self) -> Floats:
+        """Width of each column's bounds."""
+        return self.upper - self.lower
+
+    @property
+    def weight(self) -> np.ndarray:
+        """Part of the records in each cluster that is seen; they sum to one."""
+        sizes = np.where(self.seen, np.maximum(self.sizes, 0.0), 0.0)
+        return sizes / max(float(sizes.sum()), 1e-300)
+
+    def columns(self, which: np.ndarray) -> list[str]:
+        """Return the names of some columns, in quotes."""
+        return [repr(self.names[j]) for j in np.flatnonzero(which)]
+
+
+def facts_of(model: Any, **found: Any) -> Facts:
+    """Return the facts of a fitted model: what every estimator has, and what this one found."""
+    bounds = model.bounds_
+    d = bounds.n_columns
+    names = getattr(model, "feature_names_in_", None)
+    doubt = np.broadcast_to(np.asarray(getattr(model, "bounds_in_doubt_", False)) != 0, (d,))
+    return Facts(
+        names=tuple(f"x{j}" for j in range(d)) if names is None else tuple(str(name) for name in names),
+        lower=bounds.centre - bounds.half,
+        upper=bounds.centre + bounds.half,
+        ball=hasattr(bounds, "radius"),
+        raw_units=not getattr(model, "scale_by_bounds", True),
+        warning=model.privacy_.warning,
+        in_doubt=doubt,
+        **found,
+    )
+
+
+def visible(model: Any, name: str, errors: np.ndarray, sizes: np.ndarray, size_errors: np.ndarray) -> np.ndarray:
+    """Return which clusters are seen: as the model says, or those with finite errors and a size above its noise."""
+    said = getattr(model, name, None)
+    if said is not None:
+        return np.asarray(said) != 0
+    return np.isfinite(errors).all(axis=1) & (sizes > 2 * size_errors)
+
+
+def chosen(model: Any, name: str, given: Any) -> dict[str, Any]:
+    """Return how many were asked for; or, if the number was chosen, how sure it is and what else was considered."""
+    if given is not None:
+        return {"asked": int(given)}
+    candidates = np.asarray(getattr(model, f"{name}_candidates_", np.empty((0, 2))), dtype=np.float64)
+    return {"confidence": float(getattr(model, f"{name}_confidence_", 1.0)), "candidates": candidates.reshape(-1, 2)}
+
+
+def quietest(model: Any) -> float:
+    """Return the least noise of a count in any release: no size that a fit publishes can be known much better."""
+    return min((float(entry.scale / entry.sensitivity) for entry in model.privacy_.releases), default=0.0)

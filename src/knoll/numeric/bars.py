@@ -1,0 +1,124 @@
+"""Error bars of clusters: how far what is published may be from the records that are assigned to it.
+
+A bar answers: what would the same figure be, computed on the records without noise? The last release measured cells of
+*earlier* centres. What is published may be shrunk or clipped, and the records are assigned to it afterwards. So
+
+    error  =  published - measured - change + noise of the measurement
+
+`change` is the difference between what is asked about (records assigned to what is published) and what was measured. It
+is simulated (made_up.py). Noise that is part of a displacement is known in part: if displacements are no larger than
+noise makes them, they are noise (Efron and Morris 1973). The same holds for counts: the largest of many noisy counts is
+too large.
+
+Everything here is post-processing of released values. Its randomness is fixed, so that bars can be computed again.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import laplace, norm
+
+from knoll.numeric.made_up import WORLDS, Measured, Published, grouped, simulated
+
+CLEAR = 2.5  # a cluster is seen if its count exceeds at least this many standard errors ...
+FALSE_ALARMS = 0.03  # ... and so many that this is the expected number of empty clusters that are called seen
+CROWD = 2.0  # this many times more if most cells cannot be seen: what is known of the others borders on noise
+NEIGHBOURS = 4  # weight of the median of all cells, in columns, when one cell's displacement is compared with its noise
+MOST_NOISE = 0.4  # of a displacement is taken for noise, at most: the comparison is itself uncertain
+MARGIN = 1.1  # bars are this many times wider: made-up records are not the records (benchmarks/coverage)
+LEAST = 0.25  # of a standard error: records that a cell is taken to hold, at least
+GUESS = 3**-0.5  # standard deviation of a guess between the bounds, over half their width: a wider bar says nothing
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Standard errors of centres and sizes, and which clusters are told from noise."""
+
+    centres: np.ndarray
+    sizes: np.ndarray
+    seen: np.ndarray
+
+
+def clear_level(k: int, *, pure: bool) -> float:
+    """Return how many standard errors a count must exceed so that none of k empty clusters is likely called seen."""
+    law = laplace(scale=2**-0.5) if pure else norm
+    return max(CLEAR, float(law.isf(FALSE_ALARMS / max(k, 1))))
+
+
+def bars(cells: Measured, published: Published) -> Bars:
+    """Return the error bars of published clusters, from what the last release showed of cells."""
+    k = len(published.centres)
+    if not len(cells.count):
+        return Bars(np.full(published.centres.shape, np.inf), np.full(k, np.inf), np.zeros(k, dtype=bool))
+    excess, doubt = counted(cells.count, cells.count_noise, pure=published.pure)
+    likely = np.maximum(np.maximum(cells.count - excess, LEAST * cells.count_noise), 1e-9)
+    changes, sizes, found = simulated(cells, published, likely, doubt)
+    mean, noise, hidden = measured_means(cells, published, likely)
+    moved, part = displacements(cells, noise, k)
+    off = np.clip(published.centres - mean - changes + part * moved, -4 * published.half, 4 * published.half)
+    noise = np.minimum(noise, 4 * published.half)  # no error is stated above twice the half width
+    square = np.square(off).mean(axis=0) + (1 - part) * np.square(noise)
+    stderr = np.minimum(MARGIN * np.sqrt(square), 2 * published.half)
+
+    def total(values: np.ndarray) -> np.ndarray:
+        return grouped(values[:, None], cells.group, k)[:, 0]
+
+    count, error = total(cells.count), np.sqrt(total(np.square(cells.count_noise)))
+    off_size = published.sizes - count - sizes + total(excess)
+    size_error = MARGIN * np.sqrt(np.square(off_size).mean(axis=0) + total(np.square(doubt)))
+    size_error = np.where(total(np.ones(len(likely))) > 0, size_error, np.inf)
+    crowd = CROWD if np.median(cells.count) < np.median(cells.count_noise) else 1.0
+    clear = count - total(excess) > crowd * clear_level(k, pure=published.pure) * error
+    seen = clear & (found > WORLDS / 2) & ~hidden
+    known = seen[:, None] & (stderr < GUESS * published.half)
+    return Bars(np.where(known, stderr, np.inf), size_error, known.any(axis=1))
+
+
+def measured_means(
+    cells: Measured, published: Published, likely: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the measured mean of each cluster, the standard error of its noise, and whether noise hides it.
+
+    The noise of a cell's mean was reckoned with the released count, which may be too large. If a cluster has several
+    cells, the noise of their counts moves its mean too.
+    """
+    k = len(published.centres)
+    total = np.maximum(grouped(likely[:, None], cells.group, k), 1e-3)  # with fewer records nothing is seen
+    share = likely[:, None] / total[cells.group]
+    places = cells.outside(cells.mean)
+    mean = grouped(share * places, cells.group, k)
+    wider = np.maximum(np.maximum(cells.count, 1e-9) / likely, 1.0)[:, None]
+    finite = np.isfinite(cells.noise).all(axis=1, keepdims=True)
+    noise = share * wider * cells.spread(np.where(finite, cells.noise, 0.0))
+    away = (places - mean[cells.group]) * cells.count_noise[:, None] / total[cells.group]
+    square = grouped(np.square(noise) + np.square(away), cells.group, k)
+    return published.clip(mean), np.sqrt(square), grouped(share * ~finite, cells.group, k)[:, 0] > 1 / 2
+
+
+def counted(count: np.ndarray, error: np.ndarray, *, pure: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return the noise that each count is likely to hold, and how uncertain that is.
+
+    A count that is no larger than the largest of so many noisy ones would be shrinks to the median. Others stay.
+    """
+    usual = float(np.median(count))
+    spread = (1.4826 * float(np.median(np.abs(count - usual)))) ** 2
+    true = np.maximum(spread - np.square(error), 0.0) + max(usual, 1.0)
+    wide = np.sqrt(true + np.square(error))
+    law = laplace(scale=2**-0.5) if pure else norm
+    common = np.minimum(1.0, 2 * len(count) * law.sf(np.abs(count - usual) / wide))
+    part = common * np.square(error / wide) if len(count) > 2 else np.zeros(len(count))
+    return part * (count - usual), error * np.sqrt(1 - part)
+
+
+def displacements(cells: Measured, noise: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return how far each cell's mean is from where it was measured, and which part of that is likely noise."""
+    if cells.at is None or len(cells.at) != k:
+        return np.zeros(noise.shape), np.zeros((k, 1))
+    moved = (cells.mean - cells.at) @ cells.turn
+    known = np.all(noise > 0, axis=1)
+    ratio = np.square(
+        np.divide(moved, noise, out=np.zeros(moved.shape), where=np.broadcast_to(known[:, None], moved.shape))
+    ).mean(axis=1)
+    d, median = noise.shape[1], float(np.median(ratio[known])) if known.any() else 1.0
+    ratio = (d * ratio + NEIGHBOURS * median) / (d + NEIGHBOURS)
+    return moved, np.where(known, np.minimum(1 / np.maximum(ratio, 1.0), MOST_NOISE), 0.0)[:, None]

@@ -1,0 +1,199 @@
+"""Made-up records: how much clusters change between what a release measured and what is published.
+
+Records are drawn from the released counts, means and variances of cells. Of these records both figures are computed:
+what the release would have measured, and what is asked about. Only released values are used.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from scipy.special import gammainc
+from sklearn.metrics import pairwise_distances_argmin
+from sklearn.neighbors import NearestNeighbors
+
+WORLDS = 6  # sets of made-up records: the change is averaged over them; more are smoother and take longer
+MOST_MADE = 20_000  # made-up records of a set: more take longer; beyond, each stands for several
+NEAREST = 3  # neighbours whose distance tells the width of a cell, if no release does
+WIDER = 4.0  # records that no cell shows are taken to have this many times the variance of those that cells show
+MOST_CLIPPED = 20.0  # largest mean square of lengths that were clipped to one: clipping hides how much larger it is
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What the last release showed of cells. Coordinates are such that distances are Euclidean.
+
+    Attributes
+    ----------
+    mean, noise, variance : arrays of shape (m, d)
+        Released means, standard errors of their noise, variances of records about the mean (released or guessed).
+    count, count_noise : arrays of shape (m,)
+        Released counts and the standard errors of their noise.
+    group : integer array of shape (m,)
+        The cluster that each cell belongs to; -1 for records that belong to the published clusters, though no cell of
+        the release shows them.
+    origin, turn : arrays of shape (d,) and (d, d)
+        A point x of these coordinates is ``origin + x @ turn`` in the columns.
+    at : array of shape (m, d), optional
+        Cell i holds the records nearest to ``at[i]``. None if cells are of another kind.
+    radius : array of shape (m,) or None
+        Displacements from `at`, times `axes`, were clipped to this length.
+    axes : array of shape (m, d) or None
+        Weights of the columns in that length.
+    roots : array of shape (m, d, d) or None
+        Roots of covariances, where more than variances is known.
+    smear : array of shape (d,) or None
+        The release saw records smeared by a kernel of this bandwidth, each in the cluster it is assigned to.
+    """
+
+    mean: np.ndarray
+    noise: np.ndarray
+    variance: np.ndarray
+    count: np.ndarray
+    count_noise: np.ndarray
+    group: np.ndarray
+    origin: np.ndarray
+    turn: np.ndarray
+    at: np.ndarray | None = None
+    radius: np.ndarray | None = None
+    axes: np.ndarray | None = None
+    roots: np.ndarray | None = None
+    smear: np.ndarray | None = None
+
+    def outside(self, points: np.ndarray) -> np.ndarray:
+        """Return points in the columns."""
+        return self.origin + points @ self.turn
+
+    def spread(self, errors: np.ndarray) -> np.ndarray:
+        """Return standard errors in the columns."""
+        return np.sqrt(np.square(errors) @ np.square(self.turn))
+
+    def of_groups(self, kept: np.ndarray, groups: np.ndarray) -> Self:
+        """Return some of the cells, each as a part of a cluster."""
+        names = ("mean", "noise", "variance", "count", "count_noise", "at", "radius", "axes", "roots")
+        parts = {name: getattr(self, name)[kept] for name in names if getattr(self, name) is not None}
+        return replace(self, **parts, group=groups.astype(int))
+
+    def with_missing(self, number: float) -> Self:
+        """Add records that no cell shows: near the cells, in proportion to their counts, but more scattered."""
+        if number <= 0:
+            return self
+        part = np.maximum(self.count, 0.0) / max(float(np.maximum(self.count, 0.0).sum()), 1e-9)
+        more = {"mean": self.mean, "noise": np.zeros(self.mean.shape), "variance": WIDER * self.variance}
+        more |= {"count": number * part, "count_noise": np.zeros(len(part)), "group": np.full(len(part), -1)}
+        if self.roots is not None:
+            more["roots"] = WIDER**0.5 * self.roots
+        return replace(self, **{name: np.concatenate([getattr(self, name), add]) for name, add in more.items()})
+
+
+@dataclass(frozen=True)
+class Published:
+    """Published centres and sizes, the rule that assigns records (in the columns) to them, and the bounds."""
+
+    centres: np.ndarray
+    sizes: np.ndarray
+    assign: Callable[[np.ndarray], np.ndarray]
+    clip: Callable[[np.ndarray], np.ndarray]
+    half: np.ndarray
+    pure: bool = False
+
+
+def simulated(
+    cells: Measured, published: Published, likely: np.ndarray, doubt: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return changes of means (worlds, k, d) and counts (worlds, k), and in how many worlds a cluster has records."""
+    k = len(published.centres)
+    rng = np.random.RandomState(0)
+    changes, sizes, found = [], [], np.zeros(k)
+    for world in range(WORLDS):
+        made, weight, origin = made_up(cells, likely, doubt, rng, even=world % 2 == 0)
+        rows = published.clip(cells.outside(made))
+        after = published.assign(rows) if len(rows) else origin
+        before, seen = as_measured(cells, published, made, rows, origin, rng)
+        mean, n = means(seen, before, weight, k)
+        target, m = means(rows, after, weight, k)
+        both = (n > 0) & (m > 0)
+        found += m > 0
+        changes.append(np.where(both[:, None], target - mean, 0.0))
+        sizes.append(m - n)
+    return np.array(changes), np.array(sizes), found
+
+
+def made_up(
+    cells: Measured, likely: np.ndarray, doubt: np.ndarray, rng: np.random.RandomState, *, even: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Draw records of a world that may have given the release: positions, weights, and cells they come from.
+
+    Records of a cell are normal, or `even`: cells that share a cluster are full up to their borders.
+    """
+    count = np.maximum(likely + doubt * rng.standard_normal(len(likely)), 0.0)
+    each = max(1.0, float(count.sum()) / MOST_MADE)
+    number = np.maximum(rng.poisson(count / each), count > 0.5).astype(int)
+    origin = np.repeat(np.arange(len(count)), number)
+    shift = np.where(np.isfinite(cells.noise), cells.noise, 0.0) * rng.standard_normal(cells.mean.shape)
+    shape = len(origin), cells.mean.shape[1]
+    away = rng.uniform(-(3**0.5), 3**0.5, shape) if even else rng.standard_normal(shape)
+    middle, _ = means(away, origin, np.ones(len(origin)), len(count))
+    away = away - middle[origin]
+    if cells.roots is None:
+        away = away * np.sqrt(cells.variance)[origin]
+    else:
+        away = np.einsum("nij,nj->ni", cells.roots[origin], away)
+    weight = (count / np.maximum(number, 1))[origin]
+    return cells.mean[origin] + shift[origin] + away, weight, origin
+
+
+def as_measured(
+    cells: Measured, published: Published, made: np.ndarray, rows: np.ndarray, origin: np.ndarray,
+    rng: np.random.RandomState,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """Return the cluster in which the release would have measured each made-up record, and where it would have been."""
+    if not len(made):
+        return origin, rows
+    if cells.smear is not None:
+        seen = published.clip(rows + cells.smear * rng.standard_normal(rows.shape))
+        return published.assign(seen), seen
+    if cells.at is None:
+        return cells.group[origin], rows
+    cell = pairwise_distances_argmin(made, cells.at)
+    if cells.radius is None or cells.axes is None:
+        return cells.group[cell], rows
+    away = made - cells.at[cell]
+    length = np.linalg.norm(away * cells.axes[cell], axis=1)
+    short = np.minimum(1.0, cells.radius[cell] / np.maximum(length, 1e-300))
+    return cells.group[cell], cells.outside(cells.at[cell] + away * short[:, None])
+
+
+def means(points: np.ndarray, labels: np.ndarray, weight: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return weighted means and total weights of groups of points."""
+    mass = grouped(weight[:, None], labels, k)
+    return grouped(points * weight[:, None], labels, k) / np.maximum(mass, 1e-300), mass[:, 0]
+
+
+def grouped(values: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
+    """Return the sums of rows by group, (m, d) -> (k, d). Rows of group -1 are left out."""
+    return np.column_stack([np.bincount(labels + 1, column, k + 1)[1:] for column in values.T])
+
+
+def gap_variance(points: np.ndarray, most: np.ndarray) -> np.ndarray:
+    """Guess the variances of cells, per column, from the distances of each point to the nearest others.
+
+    Records spread evenly over cells of width w have variance w^2 / 12; cells at the rim are wider, hence w^2 / 8.
+    """
+    if len(points) < 2:
+        return np.tile(most, (len(points), 1))
+    number = min(len(points), 1 + NEAREST)
+    gaps = NearestNeighbors(n_neighbors=number).fit(points).kneighbors(points)[0][:, 1:]
+    return np.minimum(np.square(gaps).mean(axis=1)[:, None] / 8, most)
+
+
+def unclipped(part: np.ndarray, dims: np.ndarray) -> np.ndarray:
+    """Return the mean square of lengths before they were clipped to one, from the mean square after.
+
+    Squared lengths are taken for a sum of `dims` equal squares of normal numbers.
+    """
+    tried = np.geomspace(0.01, MOST_CLIPPED, 60)
+    a = np.maximum(dims, 1.0)[:, None] / 2
+    after = tried * gammainc(a + 1, a / tried) + 1 - gammainc(a, a / tried)
+    return np.array([np.interp(value, row, tried) for value, row in zip(part, after, strict=True)])

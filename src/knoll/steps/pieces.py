@@ -1,0 +1,123 @@
+"""Pieces: more cells than there are clusters, joined step by step while no valley shows between them.
+
+    pieces   from the released count: how many cells the noise lets us see
+    tree     the search of `search_tree`, for that many
+    rounds   a Lloyd step with the pieces; those that stand on one hill become one piece   (numeric/hills.py)
+    votes    each record votes for its two nearest pieces, near the border between them or not
+
+Early rounds join only what hardly rises above its pass, since what is joined stays joined. Later pieces are larger,
+and better known. When few are left to be joined, the votes get the rest of the rounds' budget: which of the last pieces
+belong together is for the votes to say (numeric/valleys.py, choose.py).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from knoll.numeric.hills import hills
+from knoll.privacy import Ask, Grant
+from knoll.queries import Box, Frame, Nearest, PairVotes
+from knoll.steps.refine import Centres, Refined, lloyd_step, solve, synthetic_points
+from knoll.steps.search import Searched
+from knoll.steps.shapes import ShapeRequest, effective
+from knoll.steps.tree import Leaves
+
+# Settled on made-up clusters and clouds (benchmarks/choose).
+PIECE = ShapeRequest("count, mean and variance of pieces", count=0.8, squares=0.4, bias=1e-3)
+MOST, FEWEST = 320, 12  # pieces: more take longer, and 200 clusters are still seen
+PER_PIECE = 14.0  # records to a piece, in units of noise x sqrt(dimensions): fewer cannot be placed
+RISES = (0.15, 0.2, 0.25, 0.3, 0.35, 0.0)  # of a hill over its pass, round by round: see above. The last joins nothing
+FEW = 0.1  # if a smaller part of the pieces would be joined, they stay as they are, for the votes to tell
+ROUND_GROWTH = 0.6  # each round gets this part of the budget of the one before: the first pieces are the smallest
+BORDER = 0.2  # near a border is within this part of the distance of two centres: wider blurs valleys, narrower is noise
+SEEN = 2.0  # pieces below this many standard errors are left out
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """What was released of pieces, in a frame.
+
+    Attributes
+    ----------
+    at, at_sd, variance : arrays of shape (m, d)
+        Means, their standard errors, and variances per column.
+    count, count_sd : arrays of shape (m,)
+        Counts and their standard errors.
+    votes : array of shape (m, m)
+        Votes near the border of each pair, counted from both sides.
+    votes_sd : float
+        Standard error of the votes counted from one side.
+    """
+
+    at: np.ndarray
+    at_sd: np.ndarray
+    variance: np.ndarray
+    count: np.ndarray
+    count_sd: np.ndarray
+    votes: np.ndarray
+    votes_sd: float
+
+
+def pieces_asks(n_columns: int, rounds: float, votes: float) -> list[Ask]:
+    """Return the most that the rounds and the votes release."""
+    last = rounds * float((_shares() / _shares().sum()).min())
+    probe = PairVotes(Nearest(np.array([[-1.0], [1.0]]), Box((-2.0,), (2.0,))), BORDER)
+    return [PIECE.plan(n_columns, MOST, len(RISES), share=last), Ask.like(probe, MOST * MOST // 4, share=votes)]
+
+
+def how_many(grant: Grant, frame: Frame, root: Leaves) -> int:
+    """Return how many pieces the noise of a whole grant lets us see, from the released count of all records."""
+    unit = PIECE.noise(grant.worth(grant.share), frame) / (PIECE.count**2 + 1 + PIECE.squares**2) ** 0.5
+    dims = float(effective(np.sqrt(root.variance[0])))
+    return int(np.clip(root.count[0] / (PER_PIECE * unit * dims**0.5), FEWEST, MOST))
+
+
+def find_pieces(found: Searched, m: int, rounds: Grant, votes: Grant, rng: np.random.RandomState) -> Pieces:
+    """Release the shapes of m pieces, round by round, and the votes between those that are left."""
+    frame, root = found.frame, found.root
+    points, weights = synthetic_points(found.leaves, found.hedge, rng)
+    centres = solve(points, weights, min(m, len(points) // 2), rng)
+    if found.rotation is not None:
+        centres = found.rotation.lift(centres, root)
+    walls = root.lower[0], root.upper[0]
+    for grant, rise in zip(rounds.in_proportion(_shares()), RISES, strict=True):
+        now = lloyd_step(Refined.start(centres), grant, frame, len(centres.at), walls, PIECE)
+        which = _seen(now)
+        group = hills(now.centres.at[which], now.centres.variance[which], now.count[which], rise)
+        if group.max() + 1 > (1 - FEW) * len(which):
+            break
+        centres = joined(now.centres, now.count, which, group)
+    return _with_votes(now, which, frame, votes.joined(rounds))
+
+
+def _with_votes(now: Refined, which: np.ndarray, frame: Frame, grant: Grant) -> Pieces:
+    """Release the votes between pieces. One piece needs none."""
+    assert now.spread is not None
+    at, near, error = now.centres.at[which], np.zeros((len(which), len(which))), 1.0
+    if len(which) > 1:
+        released = grant.release(PairVotes(Nearest(frame.outside(at), frame.domain, frame.scales), BORDER))
+        near, error = released.value[:, :, 1], float(released.stderr.flat[0])
+    spread = np.minimum(np.sqrt(now.spread[which]), np.sqrt(now.centres.variance[which]))
+    count, doubt = np.maximum(now.count[which], 1.0), np.sqrt(now.doubt[which])
+    return Pieces(at, spread, now.centres.variance[which], count, doubt, near + near.T, error)
+
+
+def _shares() -> np.ndarray:
+    return np.asarray(ROUND_GROWTH ** np.arange(len(RISES)))
+
+
+def _seen(now: Refined) -> np.ndarray:
+    """Return which pieces stand out of the noise; the largest is always one."""
+    seen = now.count > np.maximum(SEEN * np.sqrt(now.doubt), 1.0)
+    seen[now.count.argmax()] = True
+    return np.flatnonzero(seen)
+
+
+def joined(centres: Centres, count: np.ndarray, which: np.ndarray, group: np.ndarray) -> Centres:
+    """Return one centre for each group of some pieces, with the moments of all its records."""
+    weight = np.maximum(count[which], 1e-9)
+    part = np.zeros((int(group.max()) + 1, len(which)))
+    part[group, np.arange(len(which))] = weight / np.bincount(group, weight)[group]
+    at = part @ centres.at[which]
+    variance = part @ (centres.variance[which] + np.square(centres.at[which] - at[group]))
+    return Centres(at, variance, np.bincount(group, weight), np.square(part) @ centres.error[which])

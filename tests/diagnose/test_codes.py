@@ -1,0 +1,97 @@
+"""Every code: said of data that must trigger it, not of data that must not; and told in docs/diagnostics.md."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import knoll
+from knoll.diagnose import CODES
+from knoll.diagnose.columns import looks_like_id
+from tests.diagnose.registry import CASES
+
+SEEDS = range(5)
+
+
+def codes(model):
+    return [each.code for each in model.diagnostics_]
+
+
+def test_every_code_has_both_kinds_of_data():
+    assert set(CASES) == set(CODES)
+    assert all(len(case) == 2 for case in CASES.values())
+
+
+@pytest.mark.parametrize("code", CASES)
+def test_said_where_it_must_be(code):
+    trigger, _ = CASES[code]
+    assert all(code in codes(trigger(seed)) for seed in SEEDS)
+
+
+@pytest.mark.parametrize("code", CASES)
+def test_not_said_where_it_must_not_be(code):
+    _, harmless = CASES[code]
+    assert not any(code in codes(harmless(seed)) for seed in SEEDS)
+
+
+def test_the_documents_list_the_codes():
+    text = (Path(__file__).parents[2] / "docs" / "diagnostics.md").read_text()
+    told = dict(re.findall(r"^\| `([a-z-]+)` \| ([^|]+?) \|", text.split("## Quality")[0], re.M))
+    assert told == CODES
+
+
+def test_an_unknown_code_is_refused():
+    with pytest.raises(ValueError, match="unknown code"):
+        knoll.Diagnostic("no-such-code", "info", "", "")
+
+
+IDS = [
+    "id",
+    "ID",
+    "user_id",
+    "userId",
+    "userID",
+    "customerid",
+    "patient_no",
+    "uuid",
+    "index",
+    "row_number",
+    "invoice_no",
+    "id_patient",
+    "visit.id",
+    "caseNumber",
+    "account_number",
+    "row",
+    "subject_id_2",
+    "visit_nr",
+    "client_key",
+]
+FEATURES = [
+    "age",
+    "body_mass_index",
+    "humid",
+    "paid",
+    "acid",
+    "grid",
+    "no",
+    "x0",
+    "width",
+    "identity_score",
+    "num_rooms",
+    "number_of_rooms",
+    "price_index",
+    "index_of_refraction",
+    "video",
+    "no2",
+    "valid",
+    "kids",
+    "smoker_yes_no",
+    "citric_acid",
+    "order_value",
+    "code",
+]
+
+
+def test_ids_are_known_by_their_names():
+    assert [name for name in [*IDS, "Unnamed: 0"] if not looks_like_id(name)] == []
+    assert [name for name in FEATURES if looks_like_id(name)] == []

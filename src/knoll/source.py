@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from knoll.columns import Columns, as_columns, encode_table
-from knoll.columns.table import column_at, table_names
+from knoll.columns.table import column_at, in_memory, table_names
 from knoll.engines.array import ArrayEngine
 from knoll.engines.decode import maker_of, names_of
 from knoll.engines.engine import Engine, Missing
@@ -126,6 +126,7 @@ def open_table(
     source = as_source(X)
     if source is not None:
         return open_file(source, columns, missing=missing, unit=unit, nulls=nulls), source.name
+    X = in_memory(X, [*columns.names, unit.column] if isinstance(unit, User) else columns.names)
     table, users = X, None
     if isinstance(unit, User) and (names := table_names(X)) is not None:
         users = _ids_in(X, names, unit.column)

@@ -216,7 +216,7 @@ def test_columns_select_by_name_from_every_table(table):
         encode_table(Columns({"weight": (0, 1)}), table)
 
 
-@pytest.mark.parametrize("table", [name for name in tables() if name != "polars, lazy"])
+@pytest.mark.parametrize("table", tables())
 def test_users_of_every_table(table):
     engine, name = open_table(KINDS, tables()[table], missing="drop", unit=User("id", 1))
     assert np.vstack([block for block, _ in engine.blocks()]).tolist() == [ROWS[0].tolist()]
@@ -226,6 +226,22 @@ def test_users_of_every_table(table):
         list(open_table(KINDS, tables()[table], missing="refuse", unit=User("id", 9))[0].blocks())
     with pytest.raises(DataError, match="cannot be a feature"):
         open_table(Columns({"id": {"u1"}}), tables()[table], missing="drop", unit=User("id", 1))
+
+
+def test_pandas_types_that_arrow_does_not_know():
+    sparse = pd.Series(pd.arrays.SparseArray([0.0, 5.0]))
+    months = pd.Series(pd.period_range("2020-01", periods=2, freq="M"))
+    assert encode_table(Columns({"a": (0, 9)}), pd.DataFrame({"a": sparse})).tolist() == [[0], [5]]
+    when = Columns({"a": ("2020-01-01", "2024-12-31")})
+    assert encode_table(when, pd.DataFrame({"a": months})).tolist() == [[18262], [18293]]
+    for odd in (
+        pd.Series(pd.interval_range(0, 2)),
+        pd.Series([1j, 2]),
+        pd.Series(pd.to_timedelta([1, 2], "s")),
+        months,
+    ):
+        with pytest.raises(DataError, match="column 'a'"):
+            encode_table(Columns({"a": "int:0:1"}), pd.DataFrame({"a": odd}))
 
 
 def test_tables_without_names_have_places():

@@ -21,6 +21,7 @@ import knoll
 from knoll.privacy import DataError, Relation, User
 from knoll.queries import Box, CellMoments, Count, Nearest
 from knoll.rows import open_rows
+from knoll.source import open_table
 
 TRIES = 5_000
 """Neighbours that are tried in all, over all kinds of tables."""
@@ -373,3 +374,113 @@ def test_one_record_changes_what_it_adds_and_nothing_else(kind, tmp_path):
     assert largest <= 1.0
     assert largest > 0.0  # some were read
     assert 0 < refused < tries
+
+
+# ---- columns of declared kinds ----------------------------------------------------------------
+
+DECLARED = knoll.Columns(
+    {
+        "age": (0, 110),
+        "income": knoll.Log(1e3, 1e6),
+        "visits": knoll.Whole(0, 50),
+        "plan": knoll.Category("basic", "gold", 3, True, missing="level"),
+        "size": knoll.Ordered("S", "M", "L"),
+        "smoker": bool,
+        "joined": ("2020-01-01", "2024-12-31"),
+        "hour": knoll.Cyclic.hour(),
+    }
+)
+PLACES = ("who", "note", *DECLARED.names)
+OLD_AND_NEW = (
+    *ODD_VALUES, "1,234", "1.234", "1.234,5", "$ 12", "12 %", "NA", " gold ", "basic", 3, 3.0, "true", "J", 0, "L",
+    "XL", "2020-02-30", "2020-02-28", "1.2.2020", "2020-01-01T10:00+05:00", datetime.date(2021, 1, 1),
+    datetime.time(5), pd.Timestamp("2020-01-01 00:00:00.000000001"),
+    pd.Timestamp("2021-01-01", tz="Asia/Tokyo"), "12:30", "Mon",
+)  # fmt: skip
+CONTAINERS = {
+    "dict": lambda columns: columns,
+    "records": lambda columns: [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
+    "lists": lambda columns: list(map(list, zip(*(columns[name] for name in DECLARED.names), strict=True))),
+    "pandas": pd.DataFrame,
+    "pandas, categories": lambda columns: pd.DataFrame(columns).astype({"plan": "category", "size": "category"}),
+    "polars": lambda columns: pl.DataFrame({name: columns[name] for name in DECLARED.names}, strict=True),
+    "arrow": lambda columns: pa.table({name: columns[name] for name in DECLARED.names}),
+}
+
+
+def customers(number=120):
+    """Return columns of all kinds, as texts and as Python values."""
+    chance = random.Random(0)
+    day = datetime.datetime(2020, 1, 1)
+    rows = [
+        [
+            f"u{i % 40}", f"note {i}", chance.choice([31, 42.5, None]), round(1e3 * 900 ** chance.random(), 2),
+            chance.randrange(60), chance.choice(["gold", "basic", "silver", None]), chance.choice(["S", "M", "L"]),
+            chance.random() < 0.5, day + datetime.timedelta(seconds=chance.randrange(10**8)), chance.randrange(24),
+        ]
+        for i in range(number)
+    ]  # fmt: skip
+    return {name: [row[j] for row in rows] for j, name in enumerate(PLACES)}
+
+
+def encoded(X, **options):
+    engine, _ = open_table(DECLARED, X, missing="drop", unit=None, **options)
+    return np.vstack([rows for rows, _, _ in engine.read()])
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_a_value_of_any_kind_changes_its_own_row_only(container):
+    chance, make = random.Random(container), CONTAINERS[container]
+    base = customers()
+    expected = encoded(make(base))
+    read = refused = 0
+    for _ in range(300):
+        at, name = chance.randrange(len(base["age"])), chance.choice(DECLARED.names)
+        columns = {each: values.copy() for each, values in base.items()}
+        columns[name][at] = chance.choice(OLD_AND_NEW)
+        try:
+            found = encoded(make(columns))
+        except (*REFUSALS, ValueError, OverflowError, pa.ArrowException, pl.exceptions.PolarsError):
+            refused += 1
+            continue
+        read += 1
+        differs = (found.view(np.uint64) != expected.view(np.uint64)) & ~(np.isnan(found) & np.isnan(expected))
+        assert not np.delete(differs, at, axis=0).any(), (name, columns[name][at])
+    assert read > 20
+    assert refused
+
+
+@pytest.mark.parametrize("delimiter", [",", ";"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "latin-1"])
+def test_a_line_of_any_text_changes_its_own_row_only(delimiter, encoding, tmp_path):
+    chance = random.Random(delimiter + encoding)
+    base = customers()
+    lines = [
+        delimiter.join("" if value is None else str(value) for value in row) for row in zip(*base.values(), strict=True)
+    ]
+    odd = [str(each) for each in OLD_AND_NEW if isinstance(each, str | int | float)] + [
+        piece.decode("utf-8", "ignore") for piece in PIECES
+    ]
+
+    def in_file(records):
+        text = "\n".join([delimiter.join(PLACES), *records, ""])
+        (tmp_path / "x.csv").write_bytes(text.encode(encoding, "replace"))
+        return knoll.Source(tmp_path / "x.csv", encoding=None if encoding != "latin-1" else encoding)
+
+    expected = encoded(in_file(lines))
+    read = refused = 0
+    for _ in range(300):
+        at = chance.randrange(len(lines))
+        fields = lines[at].split(delimiter)
+        fields[chance.randrange(len(fields))] = "".join(chance.choice(odd) for _ in range(chance.choice([1, 1, 1, 2])))
+        changed = [*lines[:at], delimiter.join(fields), *lines[at + 1 :]]
+        try:
+            found = encoded(in_file(changed))
+        except DataError:
+            refused += 1
+            continue
+        read += 1
+        assert len(found) == len(expected)
+        assert np.array_equal(np.delete(found, at, axis=0), np.delete(expected, at, axis=0), equal_nan=True)
+    assert read > 20
+    assert refused > 20

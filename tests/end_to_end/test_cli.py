@@ -256,3 +256,28 @@ def test_bought_bounds_are_printed(run, visits, tmp_path):
     assert "in doubt: give bounds for it" in " ".join(doubtful.output.split())
     given = cluster(run, visits, "--out", tmp_path / "out")
     assert "bought from the budget" not in given.output
+
+
+def test_columns_are_drafted_and_kept(run, tmp_path):
+    (tmp_path / "x.csv").write_text("customer id,income,plan\nu1,secret,gold\n")
+    drafted = run("columns", "x.csv")
+    assert drafted.exit_code == 0, drafted.output
+    assert "secret" not in drafted.output
+    assert '# "customer id" = ' in drafted.output
+    assert '# plan = "{level,level}"' in drafted.output
+    assert run("columns", "x.csv", "--out", "columns.toml").exit_code == 0
+    assert run("columns", "x.csv", "--out", "columns.toml").exit_code == 1  # what was filled in stays
+    assert (tmp_path / "columns.toml").read_text() == drafted.output
+
+
+def test_files_are_declared_on_the_command_line(run, tmp_path):
+    rows = [f"{i % 100},5;{'1.' if i % 2 else ''}200,25" for i in range(2000)]
+    (tmp_path / "x.csv").write_bytes(("\u00e4lter;betrag\n" + "\n".join(rows) + "\n").encode("latin-1"))
+    bounds = "\u00e4lter=0:100,betrag=0:2000"
+    declared = ["--encoding", "latin-1", "--decimal", ",", "--k", 2, "--out", tmp_path / "out"]
+    done = run("cluster", "x.csv", "--bounds", bounds, *declared)
+    assert done.exit_code == 0, done.output
+    assert run("cluster", "x.csv", "--bounds", bounds, "--k", 2).exit_code == 1
+    both = run("cluster", "x.csv", "--bounds", bounds, "--columns", "columns.toml", *declared)
+    assert both.exit_code == 2
+    assert run("cluster", "x.csv", "--bounds", "\u00e4lter={a", *declared).exit_code == 2

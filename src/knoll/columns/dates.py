@@ -160,9 +160,7 @@ class Cyclic(Kind):
         return [f"{name}, cosine", f"{name}, sine"]
 
     def _encode(self, column: Any, notation: Notation) -> Floats:
-        return read_column(
-            column, lambda part: self._of_arrow(part, notation), lambda rest: list(map(self._of_value, rest))
-        )
+        return read_column(column, lambda part: self._of_arrow(part, notation), self._of_values)
 
     def _of_arrow(self, column: Any, notation: Notation) -> Floats:
         """Encode an Arrow array: texts, numbers, times of the day, or dates."""
@@ -175,13 +173,20 @@ class Cyclic(Kind):
             return numbers(counts.cast(pa.int64()), notation) / float(PER_DAY[column.type.unit])
         return self._of_moments(column, notation)
 
-    def _of_value(self, value: Any) -> float:
-        """Encode one Python value that is not a text."""
+    def _of_values(self, values: list[Any]) -> Floats:
+        """Encode Python values that are no texts: times one by one, all others as numbers."""
+        found = np.empty(len(values))
+        times = np.array([isinstance(each, datetime.time | datetime.date | np.datetime64) for each in values])
+        for i in np.flatnonzero(times).tolist():
+            found[i] = self._of_time(values[i])
+        found[~times] = self._position(numbers([values[i] for i in np.flatnonzero(~times)], PLAIN))
+        return found
+
+    def _of_time(self, value: Any) -> float:
+        """Encode one date or time."""
         if isinstance(value, datetime.time):
             return float(self._of_arrow(pa.array([value.replace(tzinfo=None)], pa.time64("us")), PLAIN)[0])
-        if isinstance(value, datetime.date | np.datetime64):
-            return float(self._of_moments([value], PLAIN)[0])
-        return float(self._position(numbers([value], PLAIN))[0])
+        return float(self._of_moments([value], PLAIN)[0])
 
     def _of_text(self, column: Any, notation: Notation) -> Floats:
         """Encode texts: numbers, clock times, names of days or months, else dates."""

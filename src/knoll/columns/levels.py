@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from knoll.arrays import Floats
 from knoll.columns.kind import Kind, Missing, Part
 from knoll.columns.values import is_text, read_column
+from knoll.engines.decode import doubles
 from knoll.engines.notation import BLANKS, MISSING, Notation, stripped
 from knoll.privacy.errors import BoundsError, DataError
 
@@ -258,9 +259,18 @@ def _texts(part: Any) -> Any:
     if pa.types.is_integer(kind):
         return part.cast(pa.string())
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        values = part.to_pylist()  # decimals, and doubles that are levels, are rare
-        return pa.array([None if value is None or value != value else _key(value) for value in values], pa.string())
+        return _number_texts(doubles(part))
     raise DataError(f"{kind}, not levels")
+
+
+def _number_texts(values: Floats) -> Any:
+    """Return the texts of doubles as `_key` has them, null for NaN: whole ones many at once."""
+    whole = (np.abs(values) < _EXACT) & (values == np.rint(values))
+    text = pa.array(np.where(whole, values, 0.0).astype(np.int64)).cast(pa.string())
+    if not whole.all():
+        odd = [None if value != value else _key(value) for value in values[~whole].tolist()]
+        text = pc.replace_with_mask(text, pa.array(~whole), pa.array(odd, pa.string()))
+    return text
 
 
 def _in(text: Any, words: Any) -> Any:

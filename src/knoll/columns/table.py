@@ -4,7 +4,7 @@ Columns are chosen by name, others are ignored. A table without names has places
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -50,8 +50,7 @@ def encode_table(columns: Columns, X: Any, notation: Notation = PLAIN) -> Floats
 
 def picker(columns: Columns, X: Any) -> Callable[[int], Any]:
     """Return what takes the column of a place among the declared ones out of a table."""
-    if type(X).__name__ == "LazyFrame" and maker_of(X) == "polars":
-        X = X.collect()
+    X = in_memory(X, columns.names)
     names = table_names(X)
     if names is not None:
         places = _places(columns, names)
@@ -63,6 +62,14 @@ def picker(columns: Columns, X: Any) -> Callable[[int], Any]:
         raise DataError("a table has rows and columns; this has another shape")
     at = _positions(columns, array.shape[1])
     return lambda place: array[:, at[place]]
+
+
+def in_memory(X: Any, wanted: Iterable[Any]) -> Any:
+    """Return a lazy frame of polars with the wanted columns in memory; anything else as it is."""
+    if type(X).__name__ != "LazyFrame" or maker_of(X) != "polars":
+        return X
+    there = set(X.collect_schema().names())
+    return X.select([name for name in dict.fromkeys(wanted) if name in there]).collect()
 
 
 def table_names(X: Any) -> list[Any] | None:

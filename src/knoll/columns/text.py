@@ -105,7 +105,7 @@ def _bare_kind(spec: str) -> Kind:
         return _RANGES[word](*map(_number, rest))
     if len(rest) == 1:
         return Number(_number(word), _number(rest[0]))
-    raise BoundsError(f"{spec[:60]!r} is not a kind of column, e.g. {EXAMPLES}")
+    raise BoundsError(f"{spec[:60]!r} is not a range lower:upper, nor another kind of column: {EXAMPLES}")
 
 
 def _with(kind: Kind, **change: Any) -> Kind:
@@ -118,7 +118,7 @@ def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise BoundsError(f"{text[:60]!r} is not a number; kinds are e.g. {EXAMPLES}") from None
+        raise BoundsError(f"{text[:60]!r} is not a number, so this is not a range lower:upper: {EXAMPLES}") from None
 
 
 def _unquoted(text: str) -> str:

@@ -21,7 +21,7 @@ def as_column(values: Any) -> Any:
     """Return values as an Arrow array, or as a list if they are Python objects of any kind."""
     maker = maker_of(values)
     if maker == "pandas":
-        return list(values.tolist()) if _kind(values) == "O" else _whole(pa.array(values, from_pandas=True))
+        return _from_pandas(values)
     if maker == "polars":
         return values.to_list() if str(values.dtype) == "Object" else _whole(values.to_arrow())
     if maker == "pyarrow":
@@ -100,16 +100,22 @@ def numbers(column: Any, notation: Notation) -> Floats:
     return np.where(np.isfinite(found), found, np.nan)
 
 
-def _kind(series: Any) -> str:
-    """Return numpy's letter of a pandas column's type; "O" if it holds Python objects."""
-    return "O" if series.dtype == object else ""
+def _from_pandas(values: Any) -> Any:
+    kind = str(values.dtype)
+    if kind == "object":
+        return list(values.tolist())
+    if kind.startswith("Sparse"):
+        values = values.sparse.to_dense()
+    elif kind.startswith("period"):
+        values = values.dt.to_timestamp()
+    return _whole(pa.array(values, from_pandas=True))
 
 
 def _whole(column: Any) -> Any:
-    """Return an Arrow column in one piece, extension types as what they are stored as."""
+    """Return an Arrow column in one piece."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks() if column.num_chunks else pa.array([], column.type)
-    return column.storage if isinstance(column, pa.ExtensionArray) else column
+    return column
 
 
 def _second_units(values: np.ndarray) -> np.ndarray:

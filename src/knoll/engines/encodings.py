@@ -2,9 +2,10 @@
 
 UTF-8 and UTF-16 are told by the first bytes of a file, which its header begins with; others are declared. Only
 encodings in which a record cannot change how others are read: those with one byte a character, UTF-8 (whose line ends
-are never part of another character), and UTF-16. In UTF-16, a record of an odd number of bytes leaves the file with an
-odd number of them, which is refused at its end. Encodings that shift states, or whose characters may swallow a line
-end, are refused.
+are never part of another character), and UTF-16. In UTF-16, one record of an odd number of bytes leaves the file with
+an odd number of them, which is refused at its end; between two of them others could be swallowed, so a file in UTF-16
+is taken to hold whole characters, as programs write them. Encodings that shift states, or whose characters may swallow
+a line end, are refused.
 """
 
 import codecs

@@ -151,8 +151,7 @@ class FileEngine(Engine):
         """Return what a column's type holds, in a word; None or an error if that cannot be read."""
         if name not in self._encoders:
             return family(kind) if is_number(kind) else None
-        if not pa.types.is_dictionary(kind):
-            self._encoded(part, name, pa.array([], kind))
+        self._encoded(part, name, pa.array([], kind.value_type if pa.types.is_dictionary(kind) else kind))
         return family(kind)
 
     def _blocks(self) -> Iterator[Block]:

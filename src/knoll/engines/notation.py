@@ -14,6 +14,7 @@ Signs of currencies and percent are left out: 12 % is 12. Numbers in brackets ar
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,9 @@ _NUMBER = re.compile(
     rf"\s*(?:{_MONEY}|%)?\s*(?P<close>\))?"
 )
 _LONGEST = 100  # characters of a number with marks; searching longer ones for marks takes time
+_MARKS = "$€£% "
+_SIGNED = r"^([$€£] ?[0-9][0-9.,]*|[0-9][0-9.,]* ?[$€£%])$"
+_GROUPED = r"^-?[1-9][0-9]{0,2}"
 _AMBIGUOUS = re.compile(r"[1-9][0-9]{0,2}[.,][0-9]{3}")
 _WHOLE, _POINT, _COMMA = r"^-?[0-9]+$", r"^-?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?$", r"^-?[0-9]+(,[0-9]*)?$"
 NOT_A_NUMBER = "something that is not a number"
@@ -118,13 +122,21 @@ class Notation:
             return _POINT
         return _COMMA if self.thousands is None else _WHOLE
 
+    @property
+    def grouped(self) -> list[tuple[str, str]]:
+        """Patterns of numbers in groups of three that have one meaning only, and the mark between the groups."""
+        rules = []
+        if self.decimal != "," and self.thousands in (None, ","):
+            single = self.decimal == "." or self.thousands == "," or not self.semicolons
+            rules.append((_GROUPED + (r"(,[0-9]{3})+(\.[0-9]*)?$" if single else r"(,[0-9]{3})+\.[0-9]*$"), ","))
+        if self.decimal != "." and self.thousands in (None, "."):
+            single = self.decimal == "," or self.thousands == "."
+            rules.append((_GROUPED + (r"(\.[0-9]{3})+(,[0-9]*)?$" if single else r"(\.[0-9]{3})+,[0-9]*$"), "."))
+        return rules
+
     def _plain(self, digits: str) -> str:
         """Return digits with a decimal point and no other mark."""
-        decimal = self._decimal_of(digits)
-        group = "." if decimal == "," else ","
-        groups = re.escape({None: group + _SPACES, " ": _SPACES[:-2], "'": _SPACES[-2:]}.get(self.thousands, group))
-        whole = rf"[1-9][0-9]{{0,2}}(?P<group>[{groups}])[0-9]{{3}}(?:(?P=group)[0-9]{{3}})*|[0-9]*"
-        found = re.fullmatch(rf"(?P<whole>{whole})(?:{re.escape(decimal)}(?P<rest>[0-9]*))?", digits)
+        found = _digits_pattern(self._decimal_of(digits), self.thousands).fullmatch(digits)
         if found is None:
             raise ValueError(NOT_A_NUMBER)
         return re.sub("[^0-9]", "", found["whole"]) + "." + (found["rest"] or "")
@@ -145,6 +157,15 @@ class Notation:
         if points and self.semicolons:
             raise DataError(UNDECIDED)
         return "," if commas and self.semicolons else "."
+
+
+@cache
+def _digits_pattern(decimal: str, thousands: str | None) -> re.Pattern[str]:
+    """Return the pattern of digits in groups or not, with these marks; one mark alone divides all groups."""
+    group = "." if decimal == "," else ","
+    groups = re.escape({None: group + _SPACES, " ": _SPACES[:-2], "'": _SPACES[-2:]}.get(thousands, group))
+    whole = rf"[1-9][0-9]{{0,2}}(?P<group>[{groups}])[0-9]{{3}}(?:(?P=group)[0-9]{{3}})*|[0-9]*"
+    return re.compile(rf"(?P<whole>{whole})(?:{re.escape(decimal)}(?P<rest>[0-9]*))?")
 
 
 def trimmed(column: Any) -> Any:
@@ -180,8 +201,25 @@ def numbers_of_text(column: Any, notation: Notation) -> Floats:
     found = np.empty(len(text))
     found[mask] = _cast(pc.replace_substring(simple, ",", "."))
     if not mask.all():
-        found[~mask] = by_value(text.filter(pc.invert(plain)), notation.number)
+        found[~mask] = _with_marks(text.filter(pc.invert(plain)), notation)
     found[np.isinf(found)] = np.nan
+    return found
+
+
+def _with_marks(text: Any, notation: Notation) -> Floats:
+    """Read texts that are not plain: many at once where they are usual, the others one by one; the same numbers."""
+    signed = pc.match_substring_regex(text, _SIGNED)
+    bare = pc.if_else(signed, pc.utf8_trim(text, _MARKS), text)
+    found, left = np.empty(len(text)), np.ones(len(text), dtype=bool)
+    for pattern, mark in [(notation.plain, ""), *notation.grouped]:
+        fits = pc.match_substring_regex(bare, pattern)
+        digits = bare.filter(fits)
+        digits = pc.replace_substring(digits, mark, "") if mark else digits
+        which = np.asarray(fits)
+        found[which] = _cast(pc.replace_substring(digits, ",", "."))
+        left &= ~which
+    if left.any():
+        found[left] = by_value(text.filter(pa.array(left)), notation.number)
     return found
 
 

@@ -20,6 +20,8 @@ def plain(name: object) -> str:
 
 def column_names(model: Any) -> list[str]:
     """Names of a fitted model's columns, or x0, x1, ... if it has none."""
+    if hasattr(model, "columns_"):
+        return [plain(name) for name in model.bounds_.names]
     return [plain(name) for name in getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.n_features_in_)])]
 
 

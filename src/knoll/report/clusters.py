@@ -14,6 +14,8 @@ MEANING = "± one standard error of what privacy changes, against the records as
 
 def column_names(model: Any) -> list[str]:
     """Return the names of the model's columns, or x0, x1, ... if it was fitted without names."""
+    if hasattr(model, "columns_"):
+        return [str(name) for name in model.bounds_.names]
     return [str(name) for name in getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.n_features_in_)])]
 
 

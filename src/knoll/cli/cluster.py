@@ -67,9 +67,12 @@ def demo(
 
 
 def _show(model: Any) -> None:
-    from knoll.report import MEANING, centers_table
+    from knoll.report import MEANING, centers_table, summary_rows
 
-    print_table(f"Clusters, largest first ({MEANING})", *centers_table(model), "centers.csv")
+    if hasattr(model, "columns_"):
+        print_table(f"Clusters, largest first ({MEANING})", *summary_rows(model), "summary.csv")
+    else:
+        print_table(f"Clusters, largest first ({MEANING})", *centers_table(model), "centers.csv")
     unseen = int((~model.clusters_seen_).sum())
     if unseen:
         console.print(
@@ -90,7 +93,7 @@ def _write(model: Any, out: Path) -> dict[Path, str]:
     """Write the model, its centres and a picture; return what is in each file."""
     import knoll
     from knoll.plots import plot_clusters, plot_morse
-    from knoll.report import write_centers
+    from knoll.report import write_centers, write_summary
 
     files = {
         out / "model.json": "the model: knoll.load(path), knoll predict",
@@ -100,6 +103,9 @@ def _write(model: Any, out: Path) -> dict[Path, str]:
     knoll.save(model, out / "model.json")
     write_centers(model, out / "centers.csv")
     plot_clusters(model).savefig(out / "clusters.png", dpi=130)
+    if hasattr(model, "columns_"):
+        files[out / "summary.csv"] = "the clusters in the terms of your columns"
+        write_summary(model, out / "summary.csv")
     if hasattr(model, "dendrogram_"):
         files[out / "morse.png"] = "density, passes and merge tree"
         plot_morse(model).savefig(out / "morse.png", dpi=130)

@@ -22,13 +22,17 @@ def predict(
     Spends no budget. The labels are as sensitive as your rows.
     """
     import knoll
+    from knoll.source import open_table
 
     with plain_errors():
         fitted = knoll.load(model)
         if not hasattr(fitted, "predict"):
             raise ValueError(f"a {type(fitted).__name__} describes a density; there is nothing to predict for a row")
         what, names, width = _answer(fitted)
-        engine = _open(data, names, width)
+        columns = vars(fitted).pop("columns_", None)  # rows come encoded
+        engine = (
+            _open(data, names, width) if columns is None else open_table(columns, data, missing="drop", unit=None)[0]
+        )
         if names is not None:
             del fitted.feature_names_in_  # rows come as plain arrays, in the model's order
         with _written_whole(out) as stream:

@@ -274,7 +274,8 @@ class MorseClustering(PrivateCenters):
         part = member / np.maximum(member.sum(axis=1, keepdims=True), 1e-300)
         about = np.square(self.means_ - self.cluster_centers_[self.component_clusters_.astype(int)])
         spread = np.sqrt(part @ (np.einsum("kii->ki", self.covariances_) + about))
-        return replace(super()._facts(), spread=spread)
+        kept = getattr(self.bounds_, "on_lines", None) or slice(None)
+        return replace(super()._facts(), spread=spread[:, kept])
 
     def _restore(self) -> None:
         super()._restore()

@@ -84,13 +84,18 @@ class Facts:
 def facts_of(model: Any, **found: Any) -> Facts:
     """Return the facts of a fitted model: what every estimator has, and what this one found."""
     bounds = model.bounds_
-    d = bounds.n_columns
     names = getattr(model, "feature_names_in_", None)
-    doubt = np.broadcast_to(np.asarray(getattr(model, "bounds_in_doubt_", False)) != 0, (d,))
+    kept = np.arange(bounds.n_columns)
+    if hasattr(model, "columns_"):  # levels and circles have no bounds that could be wrong
+        names, kept = bounds.names, np.array(bounds.on_lines or [0])
+        found |= {name: found[name][:, kept] for name in ("at", "errors", "spread") if found.get(name) is not None}
+    d = len(kept)
+    doubt = np.asarray(getattr(model, "bounds_in_doubt_", False)) != 0
+    doubt = np.zeros(d, dtype=bool) if hasattr(model, "columns_") else np.broadcast_to(doubt, (d,))
     return Facts(
-        names=tuple(f"x{j}" for j in range(d)) if names is None else tuple(str(name) for name in names),
-        lower=bounds.centre - bounds.half,
-        upper=bounds.centre + bounds.half,
+        names=tuple(f"x{j}" for j in range(d)) if names is None else tuple(str(names[j]) for j in kept),
+        lower=(bounds.centre - bounds.half)[kept],
+        upper=(bounds.centre + bounds.half)[kept],
         ball=hasattr(bounds, "radius"),
         raw_units=not getattr(model, "scale_by_bounds", True),
         warning=model.privacy_.warning,

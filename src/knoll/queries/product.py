@@ -149,6 +149,11 @@ class Product(Box):
         return [slice(int(end) - part.coordinates, int(end)) for part, end in zip(self.parts, ends, strict=True)]
 
     @cached_property
+    def on_lines(self) -> list[int]:
+        """Coordinates that are columns of numbers, of which bounds can be too wide or too narrow."""
+        return self._lines[1]
+
+    @cached_property
     def _lines(self) -> tuple[list[int], list[int], Grid | None]:
         """Columns that are lines, their coordinates, and their grid."""
         which = [j for j, part in enumerate(self.parts) if isinstance(part, Line)]

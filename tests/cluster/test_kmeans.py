@@ -107,7 +107,7 @@ def test_pure_differential_privacy_and_replace_one():
 
 
 @pytest.mark.parametrize("k", [1, 2, 5])
-def test_the_number_of_clusters_is_found_at_no_cost(k):
+def test_the_number_of_clusters_is_found(k):
     X, _ = make_blobs(20_000, 2, centers=k, cluster_std=0.7, random_state=3)
     model = knoll.KMeans(None, epsilon=4.0, bounds=(-15, 15), random_state=0).fit(X)
     assert model.n_clusters_ == k == len(model.cluster_centers_)

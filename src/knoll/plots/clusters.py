@@ -51,8 +51,8 @@ def plot_clusters(model: Any, title: str | None = None) -> Figure:
 
 def _draw_map(axes: Axes, model: Any, order: np.ndarray, colours: np.ndarray, names: list[str]) -> None:
     centres, bounds = model.cluster_centers_, model.bounds_
-    low, high = bounds.centre - bounds.half, bounds.centre + bounds.half
-    first, second = two_columns(centres, bounds.half)
+    low, high = getattr(bounds, "ends", (bounds.centre - bounds.half, bounds.centre + bounds.half))
+    first, second = _widest_columns(centres, bounds)
     sizes = np.maximum(model.cluster_sizes_, 0.0)
     area = 60 + 1500 * sizes / max(float(sizes.max()), 1e-9)
     for rank, i in enumerate(order):
@@ -80,11 +80,21 @@ def _draw_map(axes: Axes, model: Any, order: np.ndarray, colours: np.ndarray, na
     axes.set_ylabel(names[second])
 
 
+def _widest_columns(centres: np.ndarray, bounds: Any) -> tuple[int, int | None]:
+    """Return the two columns in which centres differ most; of numbers, if there are two such columns."""
+    lines = getattr(bounds, "on_lines", [])
+    if len(lines) < 2:
+        return two_columns(centres, bounds.half)
+    first, second = two_columns(centres[:, lines], bounds.half[lines])
+    return lines[first], None if second is None else lines[second]
+
+
 def _draw_profiles(axes: Axes, model: Any, order: np.ndarray, colours: np.ndarray, names: list[str]) -> None:
     bounds = model.bounds_
     shown = slice(0, _MOST_COLUMNS)
-    profile = (model.cluster_centers_ - bounds.centre + bounds.half)[:, shown] / (2 * bounds.half[shown])
-    error = model.centers_stderr_[:, shown] / (2 * bounds.half[shown])
+    low, high = getattr(bounds, "ends", (bounds.centre - bounds.half, bounds.centre + bounds.half))
+    profile = ((model.cluster_centers_ - low) / (high - low))[:, shown]
+    error = (model.centers_stderr_ / (high - low))[:, shown]
     place = np.arange(profile.shape[1])
     shift = np.linspace(-0.12, 0.12, min(len(order), _MOST_PROFILES))
     for rank, i in enumerate(order[:_MOST_PROFILES]):
@@ -111,5 +121,9 @@ def _draw_profiles(axes: Axes, model: Any, order: np.ndarray, colours: np.ndarra
     axes.set_title("Profiles, each column scaled to its bounds", loc="left", fontsize=11)
     if len(order) <= 10:
         axes.legend(
-            frameon=False, fontsize=8.5, loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=min(4, len(order))
+            frameon=False,
+            fontsize=8.5,
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.1 if len(place) <= 6 else -0.3),
+            ncols=min(4, len(order)),
         )

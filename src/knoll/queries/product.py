@@ -154,6 +154,15 @@ class Product(Box):
         return self._lines[1]
 
     @cached_property
+    def ends(self) -> tuple[Floats, Floats]:
+        """Where points of the domain lie in each coordinate: shares of levels between 0 and 1."""
+        low, high = self.corners.copy()
+        for part, where in zip(self.parts, self.slices, strict=True):
+            if isinstance(part, Corners):
+                low[where] = 0.0
+        return low, high
+
+    @cached_property
     def _lines(self) -> tuple[list[int], list[int], Grid | None]:
         """Columns that are lines, their coordinates, and their grid."""
         which = [j for j, part in enumerate(self.parts) if isinstance(part, Line)]

@@ -44,8 +44,9 @@ def open_rows(estimator: Any, X: Any, response: Any, *, nulls: bool) -> tuple[An
         estimator.feature_names_in_ = np.array(engine.names, dtype=object)
         return engine, source.name
     table, users = split_users(X, estimator.unit)
-    if isinstance(estimator.bounds, Mapping):
-        table = select_columns(table, list(estimator.bounds))
+    named = estimator.bounds if isinstance(estimator.bounds, Mapping) else getattr(estimator.bounds, "names", None)
+    if named:
+        table = select_columns(table, list(named))
     array = check_rows(estimator, table, reset=True, allow_missing=nulls or estimator.missing == "drop")
     if response is not None:
         array = _with_response(estimator, array, response)
@@ -116,9 +117,9 @@ def points_of(estimator: Any, X: Any) -> np.ndarray:
 
 
 def select_columns(X: Any, names: list[Any]) -> Any:
-    """Return these columns of a frame that has them all, in this order; anything else as it is."""
+    """Return these columns, in this order, of a frame that has them all and others; anything else as it is."""
     known = names_of(X)
-    if known is None or known == names or len(set(known)) < len(known) or not set(names) <= set(known):
+    if known is None or len(set(known)) < len(known) or not set(names) < set(known):
         return X
     return X[names] if maker_of(X) == "pandas" else X.select(names)
 

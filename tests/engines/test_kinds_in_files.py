@@ -41,7 +41,7 @@ def read(path, columns=COLUMNS, **options):
     [
         ("utf-8", None),
         ("utf-8-sig", None),
-        ("utf-16", None),
+        ("utf-16", "utf-16"),
         ("utf-16-le", "utf-16-le"),
         ("cp1252", "windows-1252"),
         ("iso8859-15", "iso-8859-15"),
@@ -63,8 +63,10 @@ def test_an_encoding_that_is_not_declared_is_refused(tmp_path):
         with pytest.raises(DataError, match="encoding="):
             read(tmp_path / "x.csv", encoding=wrong)
     (tmp_path / "y.csv").write_bytes((HEADER + LINES[0] + "\n").encode("utf-16") + b"x")
-    with pytest.raises(DataError, match="not utf-16"):
+    with pytest.raises(DataError, match="looks like UTF-16"):
         read(tmp_path / "y.csv", dates="day-first")
+    with pytest.raises(DataError, match="not utf-16"):
+        read(tmp_path / "y.csv", dates="day-first", encoding="utf-16")
 
 
 def test_recoded_bytes_come_in_pieces_of_any_size(tmp_path):
@@ -72,7 +74,7 @@ def test_recoded_bytes_come_in_pieces_of_any_size(tmp_path):
     for encoding in ("utf-8-sig", "utf-16"):
         (tmp_path / "x").write_bytes(text.encode(encoding))
         for size in (1, 2, 3, 7, 1000, 10**6):
-            stream, found = Utf8Stream(tmp_path / "x"), b""
+            stream, found = Utf8Stream(tmp_path / "x", encoding), b""
             while piece := stream.read(size):
                 assert len(piece) <= size
                 found += piece
@@ -82,7 +84,9 @@ def test_recoded_bytes_come_in_pieces_of_any_size(tmp_path):
 def test_large_files_in_other_encodings_keep_their_lines(tmp_path):
     lines = [f"{i};\u00e4{i % 3}" for i in range(200_000)]
     (tmp_path / "x.csv").write_bytes(("a;b\n" + "\n".join(lines) + "\n").encode("utf-16"))
-    found = read(tmp_path / "x.csv", Columns({"a": (0, 1e6), "b": {"\u00e40", "\u00e41", "\u00e42"}}))
+    found = read(
+        tmp_path / "x.csv", Columns({"a": (0, 1e6), "b": {"\u00e40", "\u00e41", "\u00e42"}}), encoding="utf-16"
+    )
     assert np.array_equal(found, [[i, i % 3] for i in range(200_000)])
 
 

@@ -126,7 +126,7 @@ class Dialect:
     delimiter : str, optional
         What divides fields, one character; by default the most frequent of comma, semicolon, tab and | in the header.
     encoding : str, optional
-        How characters are written (encodings.py); by default UTF-8, or UTF-16 if the file's first bytes say so.
+        How characters are written (encodings.py); by default UTF-8.
     line_breaks : bool
         Whether quoted fields may hold line ends.
     """

@@ -1,11 +1,10 @@
 """Text files in several encodings, as one stream of UTF-8.
 
-UTF-8 and UTF-16 are told by the first bytes of a file, which its header begins with; others are declared. Only
-encodings in which a record cannot change how others are read: those with one byte a character, UTF-8 (whose line ends
-are never part of another character), and UTF-16. In UTF-16, one record of an odd number of bytes leaves the file with
-an odd number of them, which is refused at its end; between two of them others could be swallowed, so a file in UTF-16
-is taken to hold whole characters, as programs write them. Encodings that shift states, or whose characters may swallow
-a line end, are refused.
+UTF-8 is taken for granted; others are declared. Only encodings in which a record cannot change how others are read:
+those with one byte a character, UTF-8 (whose line ends are never part of another character), and UTF-16. In UTF-16, one
+record of an odd number of bytes leaves the file with an odd number of them, which is refused at its end; between two of
+them others could be swallowed, so who declares UTF-16 vouches that a program wrote the file, whole characters alone.
+Encodings that shift states, or whose characters may swallow a line end, are refused.
 """
 
 import codecs
@@ -57,7 +56,11 @@ class Utf8Stream:
         self._begun = self._stream.read(3)
         name = "utf-8" if encoding is None else codecs.lookup(encoding).name
         if encoding is None and self._begun.startswith(_UTF16):
-            name = "utf-16"
+            self._stream.close()
+            raise DataError(
+                f'{path.name} looks like UTF-16. If a program wrote it, say so: encoding="utf-16" (--encoding utf-16); '
+                "half a character in one record could change how others are read. Or save it as UTF-8"
+            )
         if name in ("utf-8", "utf-8-sig"):
             self._begun = self._begun.removeprefix(_UTF8)
         plain = name in ("utf-8", "utf-8-sig", "ascii")

@@ -44,8 +44,10 @@ def summary_table(model: Any, points: np.ndarray, errors: np.ndarray, sizes: np.
     return table
 
 
-def as_frame(table: dict[str, list[Any]], frame: str) -> Any:
-    """Return a table as a DataFrame of pandas or polars."""
+def as_frame(table: dict[str, list[Any]], frame: str | None) -> Any:
+    """Return a table as a DataFrame of pandas or polars, or as it is."""
+    if frame is None:
+        return table
     if frame not in ("pandas", "polars"):
         raise PrivacyError(f'frame={frame!r} is neither "pandas" nor "polars"')
     try:

@@ -134,7 +134,7 @@ class PrivateCenters(
         """Return the cluster of each complete row."""
         return pairwise_distances_argmin(rows / self.scales_, self.cluster_centers_ / self.scales_)
 
-    def summary(self, frame: str = "pandas") -> Any:
+    def summary(self, frame: str | None = "pandas") -> Any:
         """Return a DataFrame in the terms of the data: one row per cluster, the largest first.
 
         Its size and share; the value of every column with its standard error (dates as dates, amounts of a log scale as
@@ -142,8 +142,8 @@ class PrivateCenters(
 
         Parameters
         ----------
-        frame : {"pandas", "polars"}
-            Library of the DataFrame.
+        frame : {"pandas", "polars"} or None
+            Library of the DataFrame; None gives a dict of lists.
         """
         check_is_fitted(self)
         return as_frame(summary_table(self, self.cluster_centers_, self.centers_stderr_, self.cluster_sizes_), frame)

@@ -251,7 +251,7 @@ class PrivateMixture(DropsUnseen, Diagnosed, DensityMixin, BaseEstimator):
         check_is_fitted(self)
         return label_rows(self, X, self.to_mixture().predict)
 
-    def summary(self, frame: str = "pandas") -> Any:
+    def summary(self, frame: str | None = "pandas") -> Any:
         """Return a DataFrame in the terms of the data: one row per component, the largest first.
 
         Its size and share; the value of every column with its standard error (dates as dates, amounts of a log scale as
@@ -259,8 +259,8 @@ class PrivateMixture(DropsUnseen, Diagnosed, DensityMixin, BaseEstimator):
 
         Parameters
         ----------
-        frame : {"pandas", "polars"}
-            Library of the DataFrame.
+        frame : {"pandas", "polars"} or None
+            Library of the DataFrame; None gives a dict of lists.
         """
         check_is_fitted(self)
         return as_frame(summary_table(self, self.means_, self.means_stderr_, self.weights_ * self.n_records_), frame)

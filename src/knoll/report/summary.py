@@ -5,16 +5,11 @@ from os import PathLike
 from typing import Any
 
 from knoll.report.clusters import with_error
-from knoll.summary import summary_table
-
-
-def _summary(model: Any) -> dict[str, list[Any]]:
-    return summary_table(model, model.cluster_centers_, model.centers_stderr_, model.cluster_sizes_)
 
 
 def summary_rows(model: Any) -> tuple[list[str], list[list[str]]]:
     """Return a header and one row of text per cluster, largest first: every column in its own terms."""
-    table = _summary(model)
+    table = model.summary(None)
     names = [name for name in table if f"{name} ±" in table]
     header = ["cluster", "size", "share", *names, "sets it apart"]
     rows = []
@@ -27,7 +22,7 @@ def summary_rows(model: Any) -> tuple[list[str], list[list[str]]]:
 
 def write_summary(model: Any, path: str | PathLike[str]) -> None:
     """Write the summary as CSV."""
-    table = _summary(model)
+    table = model.summary(None)
     with open(path, "w", newline="", encoding="utf-8") as file:
         lines = csv.writer(file)
         if model.privacy_.warning:

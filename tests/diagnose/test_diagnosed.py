@@ -132,3 +132,11 @@ def test_many_zeros_are_not_cut():
     for k in (1, 2, 5):
         model = knoll.KMeans(k, bounds={"gain": (0, 100_000), "age": (0, 110)}, scale_by_bounds=True).fit(table)
         assert "centres-on-bounds" not in [each.code for each in model.diagnostics_]
+
+
+def test_bounds_that_cut_all_records_are_not_called_wide():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"age": rng.uniform(20, 80, 5000), "bmi": rng.normal(25, 4, 5000)})
+    codes = [each.code for each in knoll.KMeans(3, bounds={"age": (0, 1), "bmi": (10, 60)}).fit(table).diagnostics_]
+    assert "centres-on-bounds" in codes
+    assert "bounds-too-wide" not in codes

@@ -92,6 +92,9 @@ def too_wide(facts: Facts) -> Diagnostic | None:
     filled = (at.max(axis=0) - at.min(axis=0) + 2 * EXTENT * spread) / facts.width
     limit = WIDE_CENTRES if facts.spread is None else WIDE
     wide = np.full(len(filled), filled.max() < limit) if facts.ball else filled < limit
+    if not facts.ball:  # where all of the data are cut off at a bound, they seem narrow
+        low, high = _on_sides(facts, piled=False)
+        wide &= ~(low[facts.seen].all(axis=0) | high[facts.seen].all(axis=0))
     if not wide.any():
         return None
     message = f"The bounds of {listed(facts.columns(wide))} are many times wider than the data."

@@ -16,6 +16,7 @@ from knoll.columns import as_columns, encode_table
 from knoll.engines.decode import frame_to_doubles, is_frame, maker_of, names_of, plain_to_doubles, refuse_dates
 from knoll.engines.engine import REFUSED
 from knoll.privacy import DataError, User
+from knoll.privacy.errors import BoundsError
 from knoll.privacy.ledger import UNNAMED
 from knoll.source import as_source, open_array, open_file, open_table, split_users
 
@@ -32,6 +33,11 @@ def open_rows(estimator: Any, X: Any, response: Any, *, nulls: bool) -> tuple[An
     if columns is not None:
         if response is not None:
             raise DataError("where kinds of columns are declared, the response is the last of them; do not give y")
+        if estimator.relation == "replace_special" and any(kind.missing == "level" for _, kind in columns):
+            raise BoundsError(  # a null record must add nothing, and would be a record of missing levels
+                'under relation="replace_special" a row without values is a null record, so a missing value cannot be '
+                'a level of its own: declare missing="drop" for such columns, or use another relation'
+            )
         estimator.columns_, estimator.n_features_in_ = columns, len(columns)
         estimator.feature_names_in_ = np.array(columns.names, dtype=object)
         return open_table(columns, X, **handling)

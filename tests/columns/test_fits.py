@@ -109,3 +109,11 @@ def test_the_command_line(customers, tmp_path):
     assert labelled.exit_code == 0, labelled.output
     labels = pd.read_csv("labels.csv")["cluster"]
     assert (labels == knoll.load("out/model.json").predict(frame)).all()
+
+
+def test_a_null_record_is_no_record_of_missing_levels(customers):
+    frame, _ = customers
+    level = {"plan": knoll.Category("basic", "gold", missing="level")}
+    with pytest.raises(BoundsError, match="null record"):
+        knoll.KMeans(2, bounds=level, relation="replace_special").fit(frame)
+    assert knoll.KMeans(2, bounds=level).fit(frame).cluster_centers_.shape == (2, 4)

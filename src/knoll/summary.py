@@ -6,6 +6,7 @@ Everything here is made from released values and the declared columns.
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from knoll.columns import Columns, Cyclic, Date, Kind, Log
 from knoll.privacy.errors import PrivacyError
@@ -14,6 +15,28 @@ from knoll.queries import Box, Product
 MOST_LEVELS = 3  # of a category that are named: the rest are few, or many and alike
 MOST_APART = 3  # columns that are said to set a cluster apart
 LEAST_APART = 2.0  # standard errors that a column must differ by: less may be noise
+
+
+class Summarised:
+    """Base of models with a `summary`: they tell points, their errors and sizes (`_summarised`)."""
+
+    def _summarised(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return points, standard errors and sizes."""
+        raise NotImplementedError
+
+    def summary(self, frame: str | None = "pandas") -> Any:
+        """Return a DataFrame in the terms of the data: one row per cluster or component, the largest first.
+
+        Its size and share; the value of every column with its standard error (dates as dates, amounts of a log scale as
+        amounts, shares of levels); and the columns that set it apart from all records together.
+
+        Parameters
+        ----------
+        frame : {"pandas", "polars"} or None
+            Library of the DataFrame; None gives a dict of lists.
+        """
+        check_is_fitted(self)
+        return as_frame(summary_table(self, *self._summarised()), frame)
 
 
 def summary_table(model: Any, points: np.ndarray, errors: np.ndarray, sizes: np.ndarray) -> dict[str, list[Any]]:

@@ -25,6 +25,11 @@ def test_many_clear_clusters_are_counted():
     assert abs(model.n_clusters_ - 36) <= 2
 
 
+def test_two_hundred_clusters_are_counted():
+    grid = np.stack(np.meshgrid(np.arange(20) * 6.0 - 57, np.arange(10) * 6.0 - 27), axis=-1).reshape(-1, 2)
+    assert abs(chosen(clusters(grid, 500)).n_clusters_ - 200) <= 10
+
+
 @pytest.mark.parametrize("kind", ["normal", "uniform"])
 def test_one_cloud_is_one(kind):
     model = chosen(getattr(np.random.default_rng(0), kind)(size=(8000, 4)))

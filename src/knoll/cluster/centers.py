@@ -17,7 +17,7 @@ from knoll.privacy import Ask
 from knoll.rows import label_rows, points_of, same_columns
 from knoll.steps.cells import moments_asks, moments_of_cells
 from knoll.steps.moments import Form
-from knoll.summary import as_frame, summary_table
+from knoll.summary import Summarised
 
 CENTERS = """cluster_centers_ : array of shape (n_clusters, n_features)
         Released centres.
@@ -38,7 +38,7 @@ CENTERS = """cluster_centers_ : array of shape (n_clusters, n_features)
 
 
 class PrivateCenters(
-    DropsUnseen, PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+    DropsUnseen, Summarised, PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
 ):
     """Base of clusterers that release centres. A method implements `_search` and nothing else."""
 
@@ -134,19 +134,8 @@ class PrivateCenters(
         """Return the cluster of each complete row."""
         return pairwise_distances_argmin(rows / self.scales_, self.cluster_centers_ / self.scales_)
 
-    def summary(self, frame: str | None = "pandas") -> Any:
-        """Return a DataFrame in the terms of the data: one row per cluster, the largest first.
-
-        Its size and share; the value of every column with its standard error (dates as dates, amounts of a log scale as
-        amounts, shares of levels); and the columns that set it apart from all records together.
-
-        Parameters
-        ----------
-        frame : {"pandas", "polars"} or None
-            Library of the DataFrame; None gives a dict of lists.
-        """
-        check_is_fitted(self)
-        return as_frame(summary_table(self, self.cluster_centers_, self.centers_stderr_, self.cluster_sizes_), frame)
+    def _summarised(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.cluster_centers_, self.centers_stderr_, self.cluster_sizes_
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
         """Fit on X, then return the cluster of each of its rows. Labels are not private: they describe records."""

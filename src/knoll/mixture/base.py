@@ -18,7 +18,7 @@ from knoll.rows import label_rows, points_of
 from knoll.steps.choose import Choice
 from knoll.steps.component_bars import PublishedParts, component_bars
 from knoll.steps.moments import Belief, Form, hard_shares, standard_errors
-from knoll.summary import as_frame, summary_table
+from knoll.summary import Summarised
 
 MOST_COMPONENTS = 10_000  # a limit that refuses typing errors: no release could show so many
 
@@ -131,7 +131,7 @@ class Components:
         }
 
 
-class PrivateMixture(DropsUnseen, Diagnosed, DensityMixin, BaseEstimator):
+class PrivateMixture(DropsUnseen, Summarised, Diagnosed, DensityMixin, BaseEstimator):
     """Base of mixtures. A method implements `_search` and nothing else."""
 
     weights_: np.ndarray
@@ -251,19 +251,8 @@ class PrivateMixture(DropsUnseen, Diagnosed, DensityMixin, BaseEstimator):
         check_is_fitted(self)
         return label_rows(self, X, self.to_mixture().predict)
 
-    def summary(self, frame: str | None = "pandas") -> Any:
-        """Return a DataFrame in the terms of the data: one row per component, the largest first.
-
-        Its size and share; the value of every column with its standard error (dates as dates, amounts of a log scale as
-        amounts, shares of levels); and the columns that set it apart from all records together.
-
-        Parameters
-        ----------
-        frame : {"pandas", "polars"} or None
-            Library of the DataFrame; None gives a dict of lists.
-        """
-        check_is_fitted(self)
-        return as_frame(summary_table(self, self.means_, self.means_stderr_, self.weights_ * self.n_records_), frame)
+    def _summarised(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.means_, self.means_stderr_, self.weights_ * self.n_records_
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
         """Fit on X, then return the component of each of its rows. Labels are not private: they describe records."""

@@ -3,22 +3,26 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: audit mutants tables demo test lint bench-speed bench-kmeans bench-mixtures bench-morse bench-modes bench-diagnostics bench-bounds clean
+.PHONY: docs audit mutants tables demo test lint bench-speed bench-engines bench-kmeans bench-mixtures bench-morse bench-modes bench-diagnostics bench-bounds bench-mixed bench-profile clean
 
 demo: $(VENV)/knoll
 	$(BIN)/knoll demo --out demo
 
 test: $(VENV)/dev lint
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: $(VENV)/dev
-	$(BIN)/ruff check src tests benchmarks tools
-	$(BIN)/ruff format --check src tests benchmarks tools
+	$(BIN)/ruff check src tests benchmarks tools examples
+	$(BIN)/ruff format --check src tests benchmarks tools examples
 	$(BIN)/mypy
+	$(BIN)/codespell -L nd,falso src docs/*.md docs/guides examples *.md
 	$(BIN)/lint-imports
 
 bench-speed: $(VENV)/dev
 	$(BIN)/python -m benchmarks.speed.run $(ARGS)
+
+bench-engines: $(VENV)/dev
+	$(BIN)/python -m benchmarks.engines.run $(ARGS)
 
 bench-kmeans: $(VENV)/dev
 	$(BIN)/python -m benchmarks.kmeans.run $(ARGS)
@@ -32,17 +36,28 @@ bench-morse: $(VENV)/dev
 bench-mixtures: $(VENV)/dev
 	$(BIN)/python -m benchmarks.mixtures.run $(ARGS)
 
+bench-profile: $(VENV)/dev
+	$(BIN)/python -m benchmarks.profile.run $(ARGS)
+
 bench-diagnostics: $(VENV)/dev
 	$(BIN)/python -m benchmarks.diagnostics.run $(ARGS)
 	$(BIN)/python -m benchmarks.diagnostics.quality $(ARGS)
 bench-bounds: $(VENV)/dev
 	$(BIN)/python -m benchmarks.bounds.run $(ARGS)
 
+bench-mixed: $(VENV)/dev
+	$(BIN)/python -m benchmarks.mixed.run $(ARGS)
+
 audit: $(VENV)/dev
 	$(BIN)/python -m tools.audit $(ARGS)
 
 mutants: $(VENV)/dev
 	$(BIN)/python -m tools.mutants $(ARGS)
+
+docs: $(VENV)/docs
+	$(BIN)/python -m tools.reference
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
 
 tables: $(VENV)/dev
 	$(BIN)/python -m tools.tables
@@ -56,5 +71,9 @@ $(VENV)/dev: $(VENV)/knoll
 	$(BIN)/python -m pip install --quiet --editable ".[dev]"
 	touch $@
 
+$(VENV)/docs: $(VENV)/knoll
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	touch $@
+
 clean:
-	rm -rf $(VENV) demo out build
+	rm -rf $(VENV) demo out build docs/_build docs/api docs/gallery docs/results docs/reference.md

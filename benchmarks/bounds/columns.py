@@ -60,13 +60,13 @@ def column(kind: str, n: int, given: Parameters, rng: RandomState) -> np.ndarray
     return rng.uniform(middle - half, middle + half, n)
 
 
-def table(n: int, d: int, given: Parameters, rng: RandomState) -> tuple[np.ndarray, list[str]]:
+def table(n: int, d: int, *, given: Parameters, rng: RandomState) -> tuple[np.ndarray, list[str]]:
     """Return n rows of d columns, of as many kinds as there is room for, and their kinds."""
     kinds = [KINDS[i % len(KINDS)] for i in rng.permutation(max(len(KINDS), d))[:d]]
     return np.column_stack([column(kind, n, given, rng) for kind in kinds]), kinds
 
 
-def clusters(n: int, d: int, given: Parameters, rng: RandomState, k: int = 5) -> np.ndarray:
+def clusters(n: int, d: int, *, given: Parameters, rng: RandomState, k: int = 5) -> np.ndarray:
     """Return k clusters of different sizes in d columns of different units; about half the columns are skew."""
     sizes = rng.dirichlet(np.full(k, 5.0))
     labels = rng.choice(k, n, p=sizes)

@@ -10,43 +10,68 @@ constant); the goal is at most 1.5 times that with known bounds. A first last lo
 
     make bench-bounds                     two minutes
     make bench-bounds ARGS=--last         other parameters and seeds, kept apart for the last look
+    make bench-bounds ARGS=--held-out     eight further kinds (`held_out.py`)
+    make bench-bounds ARGS=--once         four kinds that were looked at once, after all constants were set
     make bench-bounds ARGS="--runs 200"
 """
 
 import argparse
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.random import RandomState
 from rich.progress import track
 
 import knoll
-from benchmarks.bounds.columns import KINDS, LAST, WORK, Parameters, clusters, table
+from benchmarks.bounds import held_out
+from benchmarks.bounds.columns import KINDS, LAST, WORK, clusters, table
 from benchmarks.common import write
 
 SIZES, COLUMNS = (1000, 3000, 10_000), (1, 2, 5, 10)
 MOST_CLIPPED = 0.02
+BOUGHT = ("column histograms", "outside votes")  # what is released for bounds
 
 
-def clipping(runs: int, given: Parameters, seed: int, command: str, name: str) -> None:
+@dataclass(frozen=True)
+class Look:
+    """What is looked at: where its results go, its seed, kinds of columns, and how tables of them are made."""
+
+    name: str
+    seed: int
+    kinds: tuple[str, ...]
+    columns: str
+    table: Callable[..., tuple[np.ndarray, list[str]]]
+    clusters: Callable[..., np.ndarray] | None
+
+
+FIRST = Look("bounds", 1, KINDS, "seven kinds", partial(table, given=WORK), partial(clusters, given=WORK))
+SECOND = Look("bounds-last", 3, KINDS, "seven kinds", partial(table, given=LAST), partial(clusters, given=LAST))
+HELD_OUT = Look("bounds-held-out", 5, held_out.KINDS, "eight kinds", held_out.table, None)
+ONCE = Look("bounds-once", 8, held_out.ONCE, "four kinds", held_out.table_once, None)
+LOOKS = {"": FIRST, "last": SECOND, "held-out": HELD_OUT, "once": ONCE}
+
+
+def clipping(runs: int, look: Look, command: str) -> None:
     """Fit to made-up columns; report by size and number of columns, and by kind."""
-    rows, by_kind = [], {kind: [] for kind in KINDS}
+    rows, by_kind = [], {kind: [] for kind in look.kinds}
     for n, d in track([(n, d) for n in SIZES for d in COLUMNS], description="clipping"):
         fits = []
         for run in range(runs):
-            rng = RandomState([seed, n, d, run])
-            X, kinds = table(n, d, given, rng)
+            X, kinds = look.table(n, d, rng=RandomState([look.seed, n, d, run]))
             model = knoll.Lloyd(1, n_steps=1, bounds="private", random_state=0).fit(X)
             low, high = model.bounds_.corners
             clipped = (np.clip(X, low, high) != X).mean(axis=0)
             width = (high - low) / np.maximum(np.ptp(X, axis=0), 1e-300)
-            share = sum(each.share for each in model.privacy_.releases if each.query == "column histograms")
+            share = sum(each.share for each in model.privacy_.releases if each.query in BOUGHT)
             fits.append((clipped, model.bounds_in_doubt_, share))
             for each in zip(kinds, clipped, model.bounds_in_doubt_, width, strict=True):
                 by_kind[each[0]].append((n, *each[1:]))
         rows.append({"n": n, "columns": d, **_summary(fits)})
-    write(name, command, rows)
-    write(f"{name}-kinds", command, [{"kind": kind, **_of_kind(found)} for kind, found in by_kind.items()])
+    write(look.name, command, rows)
+    write(f"{look.name}-kinds", command, [{"kind": kind, **_of_kind(found)} for kind, found in by_kind.items()])
 
 
 def _summary(fits: list) -> dict[str, str]:
@@ -73,15 +98,16 @@ def _of_kind(found: list) -> dict[str, str]:
     }
 
 
-def losses(runs: int, given: Parameters, seed: int, command: str, name: str) -> None:
+def losses(runs: int, look: Look, command: str) -> None:
     """Compare the loss of KMeans with known and with bought bounds."""
     rows = []
-    sizes = [(kind, n, d) for kind in ("clusters", "seven kinds") for n in (10_000, 30_000) for d in (4, 7, 10)]
+    data = {"clusters": look.clusters, look.columns: lambda *size, rng: look.table(*size, rng=rng)[0]}
+    kinds = [kind for kind, make in data.items() if make]
+    sizes = [(kind, n, d) for kind in kinds for n in (10_000, 30_000) for d in (4, 7, 10)]
     for kind, n, d in track(sizes, description="loss"):
         pairs = []
         for run in range(runs):
-            rng = RandomState([seed, n, d, run])
-            X = clusters(n, d, given, rng) if kind == "clusters" else table(n, d, given, rng)[0]
+            X = data[kind](n, d, rng=RandomState([look.seed, n, d, run]))
             margin = np.maximum(np.ptp(X, axis=0) / 20, 1e-3 * np.abs(X).max(axis=0) * (np.ptp(X, axis=0) == 0) + 1e-9)
             known = knoll.Box(tuple(X.min(axis=0) - margin), tuple(X.max(axis=0) + margin))
             pairs.append([_loss(X, known, bounds) for bounds in (known, "private")])
@@ -93,7 +119,7 @@ def losses(runs: int, given: Parameters, seed: int, command: str, name: str) -> 
             "median ratio": f"{np.median(ratios):.2f}", "largest": f"{ratios.max():.2f}",
             "above 1.5": f"{(ratios > 1.5).sum()} of {runs}",
         })  # fmt: skip
-    write(f"{name}-loss", command, rows)
+    write(f"{look.name}-loss", command, rows)
 
 
 def _loss(X: np.ndarray, known: knoll.Box, bounds: object) -> float:
@@ -105,16 +131,20 @@ def _loss(X: np.ndarray, known: knoll.Box, bounds: object) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=60)
-    parser.add_argument("--last", action="store_true", help="the parameters and seeds of the last look")
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--last", dest="look", action="store_const", const="last", help="other parameters and seeds")
+    group.add_argument("--held-out", dest="look", action="store_const", const="held-out", help="eight further kinds")
+    group.add_argument("--once", dest="look", action="store_const", const="once", help="four kinds, looked at once")
     parser.add_argument("--only", choices=["clipping", "loss"])
+    parser.set_defaults(look="")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    given, seed, name = (LAST, 3, "bounds-last") if options.last else (WORK, 1, "bounds")
-    command = f"python -m benchmarks.bounds.run --runs {options.runs}" + (" --last" if options.last else "")
+    look, flags = LOOKS[options.look], f" --{options.look}" * bool(options.look)
+    command = f"python -m benchmarks.bounds.run --runs {options.runs}{flags}"
     if options.only != "loss":
-        clipping(options.runs, given, seed, command, name)
+        clipping(options.runs, look, command)
     if options.only != "clipping":
-        losses(max(1, options.runs // 5), given, seed, command, name)
+        losses(max(1, options.runs // 5), look, command)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ python -m benchmarks.choose.run --seed 100     other data, other noise
 """
 
 import argparse
-import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -81,15 +80,13 @@ def tried(case: Case, seed: int) -> dict:
     low, high = X.min(axis=0), X.max(axis=0)
     bounds = (low - 0.1 * (high - low)).tolist(), (high + 0.1 * (high - low)).tolist()  # of made-up data: not private
     options = {"epsilon": epsilon, "delta": 1e-6, "bounds": bounds, "random_state": seed, "scale_by_bounds": True}
-    start = time.perf_counter()
     model = knoll.KMeans(None, **options).fit(X)
-    seconds = time.perf_counter() - start
     given = knoll.KMeans(k, **options).fit(X) if goal == "clear" else None
     lost = adjusted_rand_score(y, given.predict(X)) - adjusted_rand_score(y, model.predict(X)) if given else 0.0
     sure = model.n_clusters_confidence_
     right = abs(model.n_clusters_ - k) <= GOALS[goal][0] * k or (goal == "one cloud" and sure < 0.5)
     return {"goal": goal, "name": name, "k": k, "found": model.n_clusters_, "right": right, "sure": sure, "lost": lost,
-            "near": abs(model.n_clusters_ - k) <= 0.05 * k, "seconds": seconds,
+            "near": abs(model.n_clusters_ - k) <= 0.05 * k,
             "shown": 3.0 in model.n_clusters_candidates_[:, 0]}  # fmt: skip
 
 
@@ -113,8 +110,7 @@ def tables(rows: list[dict]) -> tuple[list[dict], list[dict]]:
     for name in dict.fromkeys((row["goal"], row["name"]) for row in rows):
         of = [row for row in rows if (row["goal"], row["name"]) == name]
         second.append({"kind": f"{name[0]}: {name[1]}", "found": ", ".join(str(row["found"]) for row in of),
-                       "confidence": ", ".join(f"{row['sure']:.2f}" for row in of),
-                       "seconds": f"{max(row['seconds'] for row in of):.1f}"})  # fmt: skip
+                       "confidence": ", ".join(f"{row['sure']:.2f}" for row in of)})  # fmt: skip
     return first, second
 
 

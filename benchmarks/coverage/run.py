@@ -10,7 +10,9 @@ as needed.
     python -m benchmarks.coverage.run                   about an hour
     python -m benchmarks.coverage.run --quick           a few minutes
     python -m benchmarks.coverage.run --only KMeans,Lloyd --fits 60
-    python -m benchmarks.coverage.run --held-out        other kinds and seeds: nothing was settled on them
+    python -m benchmarks.coverage.run --held-out        other kinds and seeds
+    python -m benchmarks.coverage.run --new             kinds and seeds on which nothing was settled, looked at once
+    python -m benchmarks.coverage.run --modes           modes of known densities: places ("centres"), heights ("sizes")
 """
 
 import argparse
@@ -22,7 +24,8 @@ import numpy as np
 
 import knoll
 from benchmarks.common import write
-from benchmarks.coverage.cases import HELD_OUT, LAST, TUNED, Case, draw_cases
+from benchmarks.coverage import modes
+from benchmarks.coverage.cases import HELD_OUT, LAST, NEW, TUNED, draw_cases
 
 CLUSTERERS = ("KMeans", "Lloyd", "FastLloyd", "PEMeans", "LSHTree", "Cubes", "MorseClustering", "ModeClustering")
 MIXTURES = ("GaussianMixture", "EMGaussianMixture", "HardEMGaussianMixture")
@@ -30,9 +33,15 @@ SLOW = {"MorseClustering": 5000, "ModeClustering": 50_000, **dict.fromkeys(MIXTU
 MOST_COMPONENTS = 60  # of a mixture or landscape: more take minutes
 
 
-def fitted(name: str, case: Case) -> tuple[Any, np.ndarray]:
+MODES = ("ModeSeeking",)
+
+
+def fitted(name: str, case: Any) -> tuple[Any, np.ndarray]:
     """Return a fitted model and the records."""
     X = case.records()
+    if isinstance(case, modes.ModeCase):
+        known = getattr(knoll, name)(epsilon=case.epsilon, bounds=case.domain(X), random_state=case.seed % 1000)
+        return known.fit(X), X
     k = case.k * case.times
     if name in (*MIXTURES, "MorseClustering"):
         k = min(k, MOST_COMPONENTS)
@@ -65,11 +74,12 @@ def errors(model: Any, X: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]
     return {"centres": (away / unit, centres[1] / unit), "sizes": (sizes[0] - mass / scale, sizes[1])}
 
 
-def measure(name: str, case: Case) -> dict[str, Any]:
+def measure(name: str, case: Any) -> dict[str, Any]:
     """Fit once; return how many bars are finite and cover, and how wide they are."""
     model, X = fitted(name, case)
     row: dict[str, Any] = {}
-    for what, (error, bar) in errors(model, X).items():
+    pairs = modes.mode_errors(model, case) if name in MODES else errors(model, X)
+    for what, (error, bar) in pairs.items():
         finite = np.isfinite(bar)
         hit = np.abs(error[finite]) <= 2 * bar[finite]
         known = np.isfinite(error[finite])
@@ -86,7 +96,7 @@ def summary(rows: list[dict[str, Any]], label: dict[str, Any]) -> dict[str, Any]
         kept = [row[what] for row in rows if row[what][0]]
         share = np.mean([hit / finite for finite, hit, _, _ in kept]) if kept else np.nan
         out[f"{what}: covered"] = f"{share:.1%}"
-        out[f"{what}: not seen"] = f"{1 - np.mean([row[what][0] / row[what][2] for row in rows]):.0%}"
+        out[f"{what}: not seen"] = f"{1 - np.mean([row[what][0] / row[what][2] for row in rows if row[what][2]]):.0%}"
         out[f"{what}: bar / error"] = f"{np.nanmedian([width for *_, width in kept] or [np.nan]):.2f}"
     return out
 
@@ -98,15 +108,24 @@ def main() -> None:
     parser.add_argument("--fits", type=int, default=120)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--held-out", action="store_true", help="other kinds and seeds")
+    parser.add_argument("--new", action="store_true", help="kinds and seeds that nothing was settled on")
     parser.add_argument("--name", default=None, help="of the file of results")
     parser.add_argument("--levels", action="store_true", help="also by level of each factor")
+    parser.add_argument("--modes", action="store_true", help="modes of known densities, instead of clusters")
     options = parser.parse_args()
-    names = options.only.split(",") if options.only else [*CLUSTERERS, *MIXTURES]
+    names = options.only.split(",") if options.only else MODES if options.modes else [*CLUSTERERS, *MIXTURES]
     kinds, seed = (HELD_OUT | LAST, options.seed + 88_000) if options.held_out else (TUNED, options.seed)
+    if options.new:
+        kinds, seed = NEW, options.seed + 99_000
     table = []
     for name in names:
         largest = min(SLOW.get(name, 50_000), 5000 if options.quick else 50_000)
-        cases = draw_cases(kinds, 24 if options.quick else options.fits, seed, largest)
+        number = 24 if options.quick else options.fits
+        cases: list[Any] = list(
+            modes.draw_mode_cases(modes.HELD_OUT if options.held_out else modes.TUNED, number, seed)
+            if name in MODES
+            else draw_cases(kinds, number, seed, largest)
+        )
         start, rows = time.monotonic(), []
         for case in cases:
             with warnings.catch_warnings():
@@ -115,15 +134,20 @@ def main() -> None:
         table.append(summary(rows, {"estimator": name, "level": "all"}))
         print(f"{table[-1]} {time.monotonic() - start:.0f} s", flush=True)
         if options.levels:
-            for factor in ("kind", "n", "d", "times", "epsilon", "bounds", "scaled"):
+            for factor in (f for f in ("kind", "n", "d", "times", "epsilon", "bounds", "scaled") if f in rows[0]):
                 for level in sorted({row[factor] for row in rows}):
                     part = [row for row in rows if row[factor] == level]
                     table.append(summary(part, {"estimator": name, "level": f"{factor} {level}"}))
-    name = options.name or ("coverage-held-out" if options.held_out else "coverage")
+    subject = "coverage-modes" if options.modes else "coverage"
+    look = "-new" if options.new else "-held-out" if options.held_out else ""
+    name = options.name or f"{subject}{look}"
     flags = "".join(
-        f" --{flag}" for flag in ("quick", "held-out", "levels") if getattr(options, flag.replace("-", "_"))
+        f" --{flag}"
+        for flag in ("quick", "held-out", "new", "levels", "modes")
+        if getattr(options, flag.replace("-", "_"))
     )
-    write(name, f"python -m benchmarks.coverage.run --fits {options.fits}{flags}", table)
+    only = f" --only {options.only}" if options.only else ""
+    write(name, f"python -m benchmarks.coverage.run --fits {options.fits}{flags}{only}", table)
 
 
 if __name__ == "__main__":

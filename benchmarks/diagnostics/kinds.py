@@ -119,6 +119,10 @@ def bought(rng: Any, *doubt: bool) -> Any:
     return model
 
 
+def buying(rng: Any, n: int, d: int) -> Any:
+    return fitted(clusters(rng, n, d, 4) * 10.0 ** rng.integers(-3, 4, d), knoll.Lloyd(4), bounds="private")
+
+
 def under(rng: Any, source: Any) -> Any:
     with source():
         return held(rng, knoll.Lloyd(3), n=1000)
@@ -159,7 +163,6 @@ KINDS: dict[str, tuple[dict[str, Fit], dict[str, Fit]]] = {
             "300 times": lambda rng: loose(rng, KM(4), 300),
             "100 times, one column": lambda rng: loose(rng, KM(4), 100, 2),
             "60 times, mixture": lambda rng: loose(rng, GM(4), 60),
-            "60 times, Lloyd": lambda rng: loose(rng, LL(4), 60, n=100_000),
         },
         {
             "3 times": lambda rng: loose(rng, KM(4), 3),
@@ -170,8 +173,18 @@ KINDS: dict[str, tuple[dict[str, Fit], dict[str, Fit]]] = {
         },
     ),
     "bounds-in-doubt": (
-        {"one column": lambda rng: bought(rng, True, False, False), "all": lambda rng: bought(rng, True, True, True)},
-        {"none": lambda rng: bought(rng, False, False, False), "clusters": lambda rng: held(rng, KM(4))},
+        {
+            "one column": lambda rng: bought(rng, True, False, False),
+            "all": lambda rng: bought(rng, True, True, True),
+            "300 rows of 8 columns": lambda rng: buying(rng, 300, 8),
+            "1,000 rows of 12 columns": lambda rng: buying(rng, 1000, 12),
+        },
+        {
+            "none": lambda rng: bought(rng, False, False, False),
+            "clusters": lambda rng: held(rng, KM(4)),
+            "10,000 rows of 3 columns": lambda rng: buying(rng, 10_000, 3),
+            "30,000 rows of 8 columns": lambda rng: buying(rng, 30_000, 8),
+        },
     ),
     "raw-units": (
         {
@@ -190,6 +203,7 @@ KINDS: dict[str, tuple[dict[str, Fit], dict[str, Fit]]] = {
             "even, 200 of 2000": lambda rng: uniform(rng, KM(200), n=2000),
             "mixture, 40 of 500": lambda rng: held(rng, GM(40), n=500),
             "Lloyd, 60 of 1500": lambda rng: held(rng, LL(60), n=1500),
+            "Lloyd, bounds 60 times too wide": lambda rng: loose(rng, LL(4), 60, n=100_000),
             "modes, epsilon .05": lambda rng: held(rng, knoll.ModeSeeking(epsilon=0.05, chance=0.01), n=60, d=2),
         },
         {

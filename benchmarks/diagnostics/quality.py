@@ -2,6 +2,7 @@
 
 python -m benchmarks.diagnostics.quality             about four minutes: 20 fits of each kind
 python -m benchmarks.diagnostics.quality --quick     5 fits of each
+python -m benchmarks.diagnostics.quality --new       4 fits of each of other kinds, on which nothing was settled
 """
 
 import argparse
@@ -13,6 +14,7 @@ from sklearn.metrics import pairwise_distances
 
 import knoll
 from benchmarks.common import write
+from benchmarks.coverage.cases import NEW as NEW_KINDS
 from benchmarks.diagnostics.kinds import around
 
 SIZES = (1000, 5000, 30_000)
@@ -51,7 +53,10 @@ OTHERS = {
     "steps": (lambda rng, n: rng.binomial(6, 0.5, size=(n, 4)).astype(float), 5),
     "clusters, 20 columns": (lambda rng, n: _blobs(rng, n, 20, 5, 2.0), 5),
 }
+# Of these, nothing was known: five clusters in three columns each.
+NEW = {name: (lambda rng, n, make=make: make(rng, 5, 3, n), 5) for name, make in NEW_KINDS.items()}
 MODELS = {"KMeans": knoll.KMeans, "PEMeans": knoll.PEMeans, "GaussianMixture": knoll.GaussianMixture}
+MORE = {"EMGaussianMixture": knoll.EMGaussianMixture, "HardEMGaussianMixture": knoll.HardEMGaussianMixture}
 
 
 def on_records(model, X: np.ndarray) -> np.ndarray:
@@ -60,6 +65,8 @@ def on_records(model, X: np.ndarray) -> np.ndarray:
     centres = getattr(model, "cluster_centers_", None)
     if centres is None:
         centres, part = model.means_, model.predict_proba(X)
+        if isinstance(model, knoll.HardEMGaussianMixture):
+            part = np.eye(part.shape[1])[part.argmax(axis=1)]
         distances = pairwise_distances(X, centres)
         within = float((part * distances**2).sum() / len(X))
     else:
@@ -75,7 +82,7 @@ def covered(name: str, kind, k: int, n: int, runs: int) -> np.ndarray:
     for run in range(runs):
         rng = np.random.default_rng(1000 * n + run)
         X = kind(rng, n)
-        model = MODELS[name](k, epsilon=1.0, bounds=around(X), scale_by_bounds=False, random_state=run).fit(X)
+        model = (MODELS | MORE)[name](k, epsilon=1.0, bounds=around(X), scale_by_bounds=False, random_state=run).fit(X)
         q, true = model.quality_, on_records(model, X)
         errors = np.array([q.within_variance_stderr, q.explained_stderr, q.silhouette_stderr])
         off = np.abs(np.array([q.within_variance, q.explained, q.silhouette]) - true)
@@ -86,12 +93,14 @@ def covered(name: str, kind, k: int, n: int, runs: int) -> np.ndarray:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="5 fits of each kind")
-    quick = parser.parse_args().quick
-    runs = 5 if quick else 20
+    parser.add_argument("--new", action="store_true", help="kinds that nothing was settled on, and more models")
+    options = parser.parse_args()
+    runs = 4 if options.new else 5 if options.quick else 20
+    looks = [("new", NEW)] if options.new else [("looked at", TUNED), ("others", OTHERS)]
     warnings.simplefilter("ignore")
     rows = []
-    for name in MODELS:
-        for look, kinds in (("looked at", TUNED), ("others", OTHERS)):
+    for name in MODELS | MORE if options.new else MODELS:
+        for look, kinds in looks:
             for n in SIZES:
                 found = [covered(name, kind, k, n, runs) for kind, k in kinds.values()]
                 mean, every = np.mean([part[:, :3].mean(axis=0) for part in found], axis=0), np.vstack(found)
@@ -102,7 +111,10 @@ def main() -> None:
                              "explained": f"{mean[1]:.0%}", "silhouette": f"{mean[2]:.0%}", "typical ±": typical,
                              "worst kind": worst})  # fmt: skip
                 print(*rows[-1].values(), sep=" | ", flush=True)
-    write("diagnostics-quality", f"python -m benchmarks.diagnostics.quality{' --quick' if quick else ''}", rows)
+    flag = " --new" if options.new else " --quick" if options.quick else ""
+    write(
+        f"diagnostics-quality{'-new' if options.new else ''}", f"python -m benchmarks.diagnostics.quality{flag}", rows
+    )
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ import time
 import numpy as np
 from matplotlib.figure import Figure
 from rich.progress import track
+from scipy.integrate import trapezoid
 from sklearn.cluster import KMeans
 
 import knoll
@@ -63,7 +64,7 @@ def losses(X: np.ndarray, k: int, methods: list[str], runs: int, kind: str) -> d
 
 def auc(table: list[list[float]]) -> tuple[float, float]:
     """Mean AUC over its width, and half its 95 % interval."""
-    areas = np.trapezoid(np.array(table), EPSILONS, axis=1) / (EPSILONS[-1] - EPSILONS[0])
+    areas = trapezoid(np.array(table), EPSILONS, axis=1) / (EPSILONS[-1] - EPSILONS[0])
     return float(areas.mean()), float(1.96 * areas.std(ddof=1) / len(areas) ** 0.5) if len(areas) > 1 else 0.0
 
 

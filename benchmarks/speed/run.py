@@ -1,29 +1,37 @@
-"""Speed and memory, as ratios in one run: noise, Lloyd against scikit-learn, files against memory.
+"""Speed and memory, as ratios in one run: noise, fits against scikit-learn, files against memory.
 
-python -m benchmarks.speed.run            about two minutes, 20,000,000 rows on disk (1.3 GB, removed afterwards)
-python -m benchmarks.speed.run --quick    about twenty seconds, 2,000,000 rows
+python -m benchmarks.speed.run            about ten minutes, 20,000,000 rows on disk (1.3 GB, removed afterwards)
+python -m benchmarks.speed.run --quick    about a minute, 2,000,000 rows on disk
+python -m benchmarks.speed.run --part wide  one part, the last figures of the others stay
+python -m benchmarks.speed.run --roofline which part of the machine's limits queries reach
+python -m benchmarks.speed.run --scaling  how a pass grows with rows, centres and columns
+
+A ratio above its limit ends the run with an error.
 """
 
 import argparse
+import json
 import resource
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
 import knoll
-from benchmarks.common import median_seconds, write
+from benchmarks.common import RESULTS, median_seconds, write
+from benchmarks.speed import fits
+from benchmarks.speed.fits import BOUNDS
+from benchmarks.speed.limits import roofline_rows, scaling_rows
 from knoll.privacy import noise
 from knoll.queries import Nearest, candidates
 
-BOUNDS = (-15.0, 15.0)
 ROOT = Path(__file__).parents[2]
 
 
@@ -41,42 +49,6 @@ def noise_rows() -> list[dict]:
         }
         for law, draw in (("gaussian", noise.gaussian), ("laplace", noise.laplace))
     ]
-
-
-def lloyd_rows(rows: int) -> list[dict]:
-    X, _ = make_blobs(rows, 8, centers=16, random_state=1)
-    theirs = median_seconds(lambda: KMeans(16, n_init=1, max_iter=5, tol=0, random_state=0).fit(X))
-    found = []
-    for what, bounds in (("equal bounds", BOUNDS), ("bounds of different widths", (-15.0, np.linspace(13, 20, 8)))):
-        ours = median_seconds(lambda: knoll.Lloyd(16, bounds=bounds, scale_by_bounds=False, random_state=0).fit(X))  # noqa: B023 (called here)
-        found.append(
-            {
-                "what": f"Lloyd, 5 steps, {rows:,} x 8, k=16, {what}",
-                "seconds": f"{ours:.3f}",
-                "against": "sklearn KMeans(n_init=1, max_iter=5, tol=0)",
-                "ratio": f"{ours / theirs:.2f}",
-                "limit": "2",
-            }
-        )
-    return found
-
-
-def kmeans_rows(rows: int) -> list[dict]:
-    X, _ = make_blobs(rows, 8, centers=16, random_state=1)
-    theirs = median_seconds(lambda: KMeans(16, n_init=1, random_state=0).fit(X), 3)
-    found = []
-    for kind, limit in ((knoll.KMeans, "3"), (knoll.PEMeans, "10")):
-        ours = median_seconds(lambda: kind(16, bounds=BOUNDS, random_state=0).fit(X), 3)  # noqa: B023 (called here)
-        found.append(
-            {
-                "what": f"{kind.__name__}, {rows:,} x 8, k=16",
-                "seconds": f"{ours:.2f}",
-                "against": "sklearn KMeans(n_init=1)",
-                "ratio": f"{ours / theirs:.2f}",
-                "limit": limit,
-            }
-        )
-    return found
 
 
 def candidates_rows(rows: int) -> list[dict]:
@@ -145,21 +117,53 @@ def file_rows(rows: int) -> list[dict]:
     ]
 
 
+PARTS: dict[str, Callable[..., list[dict]]] = {
+    "noise": lambda quick: noise_rows(),
+    "narrow": fits.narrow_rows,
+    "wide": fits.wide_rows,
+    "wider": fits.wider_rows,
+    "memory": fits.memory_rows,
+    "many": fits.many_rows,
+    "mixtures": fits.mixture_rows,
+    "candidates": lambda quick: candidates_rows(20_000 if quick else 100_000),
+    "files": lambda quick: file_rows(2_000_000 if quick else 20_000_000),
+}
+NO_ROW = dict.fromkeys(("what", "seconds", "against", "ratio", "limit", "of processor time"), "")
+
+
+def merged(known: list[dict], fresh: list[dict]) -> list[dict]:
+    """Return known rows with fresh ones in their places, or at the end."""
+    new = {row["what"]: row for row in fresh}
+    return [new.pop(row["what"], row) for row in known] + list(new.values())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer rows")
+    parser.add_argument("--roofline", action="store_true", help="only the table of the machine's limits")
+    parser.add_argument("--scaling", action="store_true", help="only how time grows with rows, centres and columns")
+    parser.add_argument(
+        "--part", action="append", choices=list(PARTS), help="only this; the last figures of others stay"
+    )
     parser.add_argument("--fit", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.fit:
         fit_and_report(options.fit)
         return
-    print("This takes about", "twenty seconds." if options.quick else "two minutes.", flush=True)
-    rows = noise_rows() + lloyd_rows(200_000 if options.quick else 1_000_000)
-    rows += kmeans_rows(200_000 if options.quick else 1_000_000)
-    rows += candidates_rows(20_000 if options.quick else 100_000)
-    rows += file_rows(2_000_000 if options.quick else 20_000_000)
+    if options.roofline or options.scaling:
+        name = "roofline" if options.roofline else "scaling"
+        rows = roofline_rows(2**20) if options.roofline else scaling_rows()
+        write(f"speed-{name}", f"make bench-speed ARGS=--{name}", rows)
+        return
+    print("This takes about", "a minute." if options.quick else "ten minutes.", flush=True)
+    rows = [row for part in options.part or PARTS for row in PARTS[part](quick=options.quick)]
     name = "speed-quick" if options.quick else "speed"
-    write(name, "make bench-speed" + (" ARGS=--quick" if options.quick else ""), rows)
+    if options.part:
+        rows = merged(json.loads((RESULTS / f"{name}.json").read_text())["rows"], rows)
+    write(name, "make bench-speed" + (" ARGS=--quick" if options.quick else ""), [NO_ROW | row for row in rows])
+    beyond = [row["what"] for row in rows if row["limit"] and float(row["ratio"]) > float(row["limit"])]
+    if beyond:
+        raise SystemExit(f"slower than its limit: {'; '.join(beyond)}")
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ _WHERE = {
     "Quality": "knoll.diagnose",
     "Record": "knoll.privacy",
     "Source": "knoll.source",
+    "Table": "knoll.engines.sql",
     "User": "knoll.privacy",
     "Whole": "knoll.columns",
     "load": "knoll.model",

@@ -7,6 +7,8 @@ columns, "" for one number). Axes with the same letter must have the same length
 
 import json
 import math
+import warnings
+from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,14 +16,16 @@ from typing import Any
 import numpy as np
 
 from knoll.columns import Columns, domain_of
+from knoll.columns.frames import TableType
 from knoll.diagnose import Quality
 from knoll.document import read_document, short
+from knoll.earlier import FORMAT, as_of_today
+from knoll.imputing import imputed_places
 from knoll.privacy import Budget, DataError, Privacy, Relation
 from knoll.queries import Ball, Box
 from knoll.registry import ESTIMATORS
 
-FORMAT = 1  # of the file; raised when old files can no longer be read
-_NOT_SAVED = {"bounds", "ledger", "unit", "random_state", "verbose"}
+_NOT_SAVED = {"bounds", "columns", "ledger", "unit", "random_state", "verbose"}
 _LARGEST_FILE = 2**30  # bytes: a hostile file must not fill the memory
 _LONGEST_WORD, _LARGEST_NUMBER = 100, 1e100  # limits of a parameter: no real one comes near
 _MOST_AXES = 8  # most axes of an array: far more than any attribute has, and numpy fails above 32
@@ -40,10 +44,13 @@ def save(model: Any, path: str | PathLike[str]) -> None:
     names = getattr(model, "feature_names_in_", None)
     data = {
         "knoll": FORMAT,
+        "version": _version(),
         **_plain(model),
         "columns": None if names is None else [str(name) for name in names],
         "bounds": model.columns_.to_dict() if hasattr(model, "columns_") else _bounds_out(model.bounds_),
         "bounds_in_doubt": _doubts_out(model),
+        **_table_out(model),
+        **_imputed_out(model),
         "fitted": {name: _nested(np.asarray(getattr(model, name))) for name in model._published},
         "privacy": model.privacy_.to_dict(),
         **_quality_out(model),
@@ -57,6 +64,8 @@ def save(model: Any, path: str | PathLike[str]) -> None:
 def load(path: str | PathLike[str]) -> Any:
     """Read a model that `save` wrote.
 
+    A file of an earlier format is read as far as possible, with a warning; one of a later format is refused.
+
     Parameters
     ----------
     path : path-like
@@ -68,17 +77,23 @@ def load(path: str | PathLike[str]) -> Any:
         Ready to predict; its parameters are those of the fit.
     """
     path = Path(path)
-    data = read_document(path, "a model", _LARGEST_FILE)
+    data, written = as_of_today(read_document(path, "a model", _LARGEST_FILE), path.name)
     try:
         with np.errstate(invalid="raise"):  # infinity where an integer should be
-            return _build(data)
+            model = _build(data)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, MemoryError, RecursionError) as error:
         raise DataError(f"{path.name} is not a knoll model, or is damaged: {short(error)}") from None
+    if written < FORMAT:
+        warnings.warn(
+            f"{path.name} was written by an earlier knoll (format {written}, now {FORMAT}): its error bars and its "
+            "confidence are of that version, which knew them less well. Fit again if they matter",
+            UserWarning,
+            stacklevel=2,
+        )
+    return model
 
 
 def _build(data: dict[str, Any]) -> Any:
-    if not isinstance(data, dict) or type(data["knoll"]) is not int or data["knoll"] != FORMAT:
-        raise ValueError(f"its format is not {FORMAT}")
     columns = Columns.from_dict(data["bounds"]) if "columns" in data["bounds"] else None
     bounds = _bounds_in(data["bounds"]) if columns is None else domain_of(columns)
     model = _estimator(data)
@@ -89,11 +104,16 @@ def _build(data: dict[str, Any]) -> Any:
     model.bounds_, model.n_features_in_ = bounds, bounds.n_sources
     if (doubts := _doubts_in(data.get("bounds_in_doubt"), bounds.n_sources)) is not None:
         model.bounds_in_doubt_ = doubts
+    if "table" in data:
+        model.table_type_ = TableType.from_dict(data["table"])
+    if columns is not None and model.missing != "count" and (places := imputed_places(columns)):
+        model.imputed_ = _imputed_in(data["imputed"], places, len(columns))
     lengths = {"d": bounds.n_columns}
     for name, axes in model._published.items():
         array = _array(data["fitted"][name], name)
         if not array.size and len(axes) > 1:  # an empty list has lost its other axes
-            array = array.reshape(0, *(lengths.get(axis, 0) for axis in axes[1:]))
+            first = len(array) if array.ndim else 0
+            array = array.reshape(first, *(lengths.get(axis, 0) if first == 0 else 0 for axis in axes[1:]))
         if array.ndim != len(axes) or any(
             lengths.setdefault(axis, n) != n for axis, n in zip(axes, array.shape, strict=True)
         ):
@@ -145,6 +165,14 @@ def _check(model: Any) -> None:
     model._check_parameters()
 
 
+def _version() -> str:
+    """Return the version of this package, for messages of those who cannot read its files."""
+    try:
+        return version("knoll")
+    except PackageNotFoundError:
+        return "of an unknown version"
+
+
 def _kinds() -> dict[str, type]:
     """Name -> class of everything that can be saved."""
     return {each.name: each.load() for each in ESTIMATORS}
@@ -159,6 +187,25 @@ def _quality_out(model: Any) -> dict[str, Any]:
     if "quality_" not in vars(model):
         return {}
     return {"quality": None if model.quality_ is None else model.quality_.to_dict()}
+
+
+def _table_out(model: Any) -> dict[str, Any]:
+    """Return what the fitted table looked like; reports of respondents are no table."""
+    return {"table": model.table_type_.to_dict()} if hasattr(model, "table_type_") else {}
+
+
+def _imputed_out(model: Any) -> dict[str, Any]:
+    """Return what missing values are filled with; null for columns where they are not."""
+    return {"imputed": [None if x != x else x for x in model.imputed_.tolist()]} if hasattr(model, "imputed_") else {}
+
+
+def _imputed_in(values: Any, places: list[int], n_columns: int) -> np.ndarray:
+    if not isinstance(values, list) or len(values) != n_columns:
+        raise ValueError("what it fills in is not a value for each column")
+    given = [j for j, value in enumerate(values) if type(value) in (int, float) and math.isfinite(value)]
+    if given != places or any(values[j] is not None for j in set(range(n_columns)) - set(places)):
+        raise ValueError("what it fills in does not fit its columns")
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
 
 def _bounds_out(bounds: Box | Ball) -> dict[str, Any]:

@@ -76,6 +76,7 @@ ESTIMATORS = (
         attack={"n_frequencies": 64},
     ),
     Registered("ModalRegression", "knoll.modes.modal_regression", example={"bandwidth": 0.3, "n_frequencies": 64}),
+    Registered("Profile", "knoll.profile.profile", example={"missing": "refuse"}),
     Registered("LocalGaussianMixture", "knoll.local.mixture", local=True),
 )  # fmt: skip
 

@@ -4,21 +4,45 @@ What is handed back to the holder of the rows (labels, scores) is not released, 
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
-from sklearn.utils.validation import validate_data
 
 from knoll.columns import as_columns, encode_table
+from knoll.columns.frames import TableType
 from knoll.engines.decode import frame_to_doubles, is_frame, maker_of, names_of, plain_to_doubles, refuse_dates
 from knoll.engines.engine import REFUSED
+from knoll.imputing import filled
 from knoll.privacy import DataError, User
 from knoll.privacy.errors import BoundsError
 from knoll.privacy.ledger import UNNAMED
-from knoll.source import as_source, open_array, open_file, open_table, split_users
+from knoll.source import (
+    Clustered,
+    Elsewhere,
+    Source,
+    as_source,
+    label_clustered,
+    open_array,
+    open_source,
+    open_table,
+    split_users,
+)
+
+try:
+    from sklearn.utils.validation import validate_data
+
+    _FINITE = "ensure_all_finite"
+except ImportError:  # scikit-learn 1.5 has a method for it, and other names
+    _FINITE = "force_all_finite"
+
+    def validate_data(_estimator: Any, X: Any, *, reset: bool, skip_check_array: bool = False, **options: Any) -> Any:
+        """Set or check the number and the names of columns; return what `check_array` makes of X."""
+        return _estimator._validate_data(X, reset=reset, cast_to_ndarray=not skip_check_array, **options)
+
 
 GAPS = (
     "the rows hold missing (NaN) or infinite values: leave such rows out first. (`predict` of a model with "
@@ -30,6 +54,7 @@ def open_rows(estimator: Any, X: Any, response: Any, *, nulls: bool) -> tuple[An
     """Return the rows as an engine, and the name of the dataset."""
     handling = {"missing": estimator.missing, "unit": estimator.unit, "nulls": nulls}
     columns = as_columns(estimator.bounds)
+    estimator.table_type_ = TableType.of(X, columns)
     if columns is not None:
         if response is not None:
             raise DataError("where kinds of columns are declared, the response is the last of them; do not give y")
@@ -45,15 +70,16 @@ def open_rows(estimator: Any, X: Any, response: Any, *, nulls: bool) -> tuple[An
     if source is not None:
         if response is not None:
             raise DataError("with a file, the response is its last column; do not give y")
-        engine = open_file(source, estimator.bounds, **handling)
+        engine = open_source(source, estimator.bounds, **handling)
         estimator.n_features_in_ = engine.n_columns
-        estimator.feature_names_in_ = np.array(engine.names, dtype=object)
-        return engine, source.name
+        if engine.names is not None:
+            estimator.feature_names_in_ = np.array(engine.names, dtype=object)
+        return engine, source.name or UNNAMED
     table, users = split_users(X, estimator.unit)
     named = estimator.bounds if isinstance(estimator.bounds, Mapping) else getattr(estimator.bounds, "names", None)
     if named:
         table = select_columns(table, list(named))
-    array = check_rows(estimator, table, reset=True, allow_missing=nulls or estimator.missing == "drop")
+    array = check_rows(estimator, table, reset=True, allow_missing=nulls or estimator.missing != "refuse")
     if response is not None:
         array = _with_response(estimator, array, response)
     names = getattr(estimator, "feature_names_in_", None)
@@ -98,8 +124,8 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, allow_missing: bool = Fal
             X = np.ma.filled(X.astype(np.float64), np.nan)
     try:
         if is_frame(X):
-            return check_array(array, dtype=np.float64, ensure_all_finite=not allow_missing)
-        return validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=not allow_missing)
+            return check_array(array, dtype=np.float64, **{_FINITE: not allow_missing})
+        return validate_data(estimator, X, reset=reset, dtype=np.float64, **{_FINITE: not allow_missing})
     except OverflowError:
         raise DataError("X holds numbers too large for a double") from None
     except ValueError as error:
@@ -114,9 +140,14 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, allow_missing: bool = Fal
 
 
 def points_of(estimator: Any, X: Any) -> np.ndarray:
-    """Return the rows of a table in memory as points of a fitted model's domain, for their holder."""
+    """Return the rows of a table as points of a fitted model's domain, for their holder; all of them in memory."""
+    if (source := as_source(X)) is not None and not isinstance(source, Source):
+        rows = np.vstack(list(_blocks_to_label(estimator, source)) or [np.empty((0, estimator.n_features_in_))])
+        if not np.isfinite(rows).all():
+            raise DataError(GAPS)
+        return estimator.bounds_.coordinates(rows)
     if hasattr(estimator, "columns_"):
-        return estimator.bounds_.coordinates(encode_table(estimator.columns_, X))
+        return estimator.bounds_.coordinates(filled(encode_table(estimator.columns_, X), _fills(estimator)))
     if hasattr(estimator, "feature_names_in_"):
         X = select_columns(X, list(estimator.feature_names_in_))
     return estimator.bounds_.coordinates(check_rows(estimator, X, reset=False))
@@ -130,44 +161,63 @@ def select_columns(X: Any, names: list[Any]) -> Any:
     return X[names] if maker_of(X) == "pandas" else X.select(names)
 
 
-def label_rows(estimator: Any, X: Any, label: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """Label the rows of what `fit` accepts, for their holder; -1 for a row with a missing value."""
-    rows, usable = _rows_to_label(estimator, X)
-    labels = np.full(len(rows), -1)
-    if usable.any():
-        labels[usable] = label(estimator.bounds_.coordinates(rows[usable]))
-    return labels
+def label_rows(estimator: Any, X: Any, label: Callable[[np.ndarray], np.ndarray]) -> Any:
+    """Label the rows of what `fit` accepts, for their holder; -1 for a row with a missing value.
+
+    What a cluster holds is labelled there, lazily: the labels of a Dask collection are one too.
+    """
+    if isinstance(source := as_source(X), Clustered):
+        return label_clustered(source, partial(label_rows, estimator, label=label))
+
+    def labelled(rows: np.ndarray) -> np.ndarray:
+        labels = np.full(len(rows), -1)
+        usable = np.logical_and.reduce(np.isfinite(rows), axis=1)
+        if usable.any():
+            labels[usable] = label(estimator.bounds_.coordinates(rows[usable]))
+        return labels
+
+    return np.concatenate(
+        [np.empty(0, dtype=np.int64), *map(labelled, _blocks_to_label(estimator, X if source is None else source))]
+    )
 
 
 def same_columns(estimator: Any, X: Any) -> Any:
-    """Return a file with the columns that a model was fitted to; anything else as it is."""
+    """Return a file, or a stream, with the columns that a model was fitted to; anything else as it is."""
     source = as_source(X)
-    if source is None:
-        return X
+    return X if source is None else _same_columns(estimator, source)
+
+
+def _same_columns(estimator: Any, source: Elsewhere) -> Elsewhere:
     names = getattr(estimator, "feature_names_in_", None)
     return source if names is None else replace(source, columns=[str(name) for name in names])
 
 
-def _rows_to_label(estimator: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of what `fit` accepts, for their holder, and which of them have no missing value.
+def _blocks_to_label(estimator: Any, X: Any) -> Iterator[np.ndarray]:
+    """Yield the rows of what `fit` accepts, in order, for their holder.
 
     The column of user ids, if there is one, is left out. Non-private: what is computed from these rows is not released.
     """
     source = as_source(X)
     if hasattr(estimator, "columns_"):
-        engine, _ = open_table(estimator.columns_, X, missing="drop", unit=None)
-        rows = np.vstack([block for block, _, _ in engine.read()] or [np.empty((0, engine.n_columns))])
+        engine, _ = open_table(estimator.columns_, X if source is None else source, missing="drop", unit=None)
+        for rows, _, _ in engine.read():
+            yield filled(rows, _fills(estimator))
     elif source is not None:
-        engine = open_file(same_columns(estimator, source), estimator.bounds, missing="drop", unit=None)
-        rows = np.vstack([block for block, _, _ in engine.read()] or [np.empty((0, engine.n_columns))])
-        if rows.shape[1] != estimator.n_features_in_:
-            raise DataError(f"the file has {rows.shape[1]} feature columns, the model {estimator.n_features_in_}")
+        engine = open_source(_same_columns(estimator, source), estimator.bounds, missing="drop", unit=None)
+        if engine.n_columns != estimator.n_features_in_:
+            raise DataError(f"the file has {engine.n_columns} feature columns, the model {estimator.n_features_in_}")
+        for rows, _, _ in engine.read():
+            yield rows
     else:
         table, _ = split_users(X, estimator.unit if _has_users(X, estimator) else None)
         if hasattr(estimator, "feature_names_in_"):
             table = select_columns(table, list(estimator.feature_names_in_))
-        rows = check_rows(estimator, table, reset=False, allow_missing=estimator.missing == "drop")
-    return rows, np.logical_and.reduce(np.isfinite(rows), axis=1)
+        yield check_rows(estimator, table, reset=False, allow_missing=estimator.missing == "drop")
+
+
+def _fills(estimator: Any) -> np.ndarray | None:
+    """Return what a fitted model fills missing values with, if it does."""
+    return getattr(estimator, "imputed_", None)
 
 
 def _has_users(X: Any, estimator: Any) -> bool:

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from knoll.columns import Columns, Cyclic, Date, Kind, Log
-from knoll.privacy.errors import PrivacyError
+from knoll.columns import Columns, Cyclic, Date, Kind, Log, Ordered
+from knoll.columns.frames import frame_of
 from knoll.queries import Box, Product
 
 MOST_LEVELS = 3  # of a category that are named: the rest are few, or many and alike
 MOST_APART = 3  # columns that are said to set a cluster apart
+OWN = ("cluster", "size", "share", "sets it apart")  # columns of a summary itself
 LEAST_APART = 2.0  # standard errors that a column must differ by: less may be noise
 
 
@@ -24,7 +25,7 @@ class Summarised:
         """Return points, standard errors and sizes."""
         raise NotImplementedError
 
-    def summary(self, frame: str | None = "pandas") -> Any:
+    def summary(self, frame: str | None = "auto") -> Any:
         """Return a DataFrame in the terms of the data: one row per cluster or component, the largest first.
 
         Its size and share; the value of every column with its standard error (dates as dates, amounts of a log scale as
@@ -32,11 +33,15 @@ class Summarised:
 
         Parameters
         ----------
-        frame : {"pandas", "polars"} or None
-            Library of the DataFrame; None gives a dict of lists.
+        frame : {"auto", "pandas", "polars"} or None
+            Library of the DataFrame; by default that of the table which was fitted, else pandas. None gives a dict of
+            lists.
         """
         check_is_fitted(self)
-        return as_frame(summary_table(self, *self._summarised()), frame)
+        table = summary_table(self, *self._summarised())
+        if frame is None:
+            return table
+        return frame_of(self, table, frame)
 
 
 def summary_table(model: Any, points: np.ndarray, errors: np.ndarray, sizes: np.ndarray) -> dict[str, list[Any]]:
@@ -60,26 +65,12 @@ def summary_table(model: Any, points: np.ndarray, errors: np.ndarray, sizes: np.
     }
     for name, kind, where in _columns(model):
         values, spreads = _in_terms(kind, points[order][:, where], errors[order][:, where])
+        name = f"{name} (column)" if name in OWN else name
         table[name] = values
         table[f"{name} ±"] = spreads
     whole = share @ points
     table["sets it apart"] = [_apart(model, points[i], errors[i], whole) for i in order]
     return table
-
-
-def as_frame(table: dict[str, list[Any]], frame: str | None) -> Any:
-    """Return a table as a DataFrame of pandas or polars, or as it is."""
-    if frame is None:
-        return table
-    if frame not in ("pandas", "polars"):
-        raise PrivacyError(f'frame={frame!r} is neither "pandas" nor "polars"')
-    try:
-        library = __import__(frame)
-    except ImportError:
-        raise PrivacyError(
-            f"{frame} is not installed: pip install {frame}, or summary(frame=...) of the other"
-        ) from None
-    return library.DataFrame(table)
 
 
 def _columns(model: Any) -> list[tuple[str, Kind | None, slice]]:
@@ -106,16 +97,28 @@ def _in_terms(kind: Kind | None, points: np.ndarray, errors: np.ndarray) -> tupl
         return kind.decode(turns).tolist(), (errors.max(axis=1) / length / (2 * np.pi) * kind.period).tolist()
     if isinstance(kind, Log):
         values = kind.decode(points[:, 0])
-        return values.tolist(), (values * (np.exp2(np.minimum(errors[:, 0], 60.0)) - 1)).tolist()
+        known = np.isfinite(errors[:, 0])
+        factor = np.exp2(np.where(known, np.minimum(errors[:, 0], 60.0), 0.0)) - 1
+        return values.tolist(), np.where(known, values * factor, np.inf).tolist()
     if isinstance(kind, Date):
         return kind.decode(points[:, 0]).tolist(), errors[:, 0].tolist()
+    if isinstance(kind, Ordered):
+        return [str(level) for level in kind.decode(points[:, 0])], errors[:, 0].tolist()
     return points[:, 0].tolist(), errors[:, 0].tolist()
 
 
 def _levels(names: list[str], shares: np.ndarray) -> str:
     """Return the largest shares in words: ``gold 62 %, basic 30 %``."""
+    shares = _proper(shares)
     top = np.argsort(-shares, kind="stable")[:MOST_LEVELS]
-    return ", ".join(f"{names[i]} {max(shares[i], 0.0):.0%}".replace("%", " %") for i in top if shares[i] >= 0.005)
+    return ", ".join(f"{names[i]} {shares[i]:.0%}".replace("%", " %") for i in top if shares[i] >= 0.005)
+
+
+def _proper(shares: np.ndarray) -> np.ndarray:
+    """Return the nearest shares that are not negative and sum to one: with noise, released ones may miss that."""
+    falling = -np.sort(-shares)
+    above = (np.cumsum(falling) - 1.0) / np.arange(1, len(shares) + 1)
+    return np.maximum(shares - above[np.flatnonzero(falling > above)[-1]], 0.0)
 
 
 def _apart(model: Any, point: np.ndarray, error: np.ndarray, whole: np.ndarray) -> str:

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from knoll.bounds.grids import around, closed, magnitudes, rarity
+from knoll.bounds.outside import RINGS, Extension, extension, hidden_by_parts, surroundings
 from knoll.bounds.seen import seen, segments, spread
 from knoll.bounds.tails import upper_end
 from knoll.privacy.laws import GAUSSIAN, LAPLACE
+from knoll.queries import OutsideVotes
 
 
 def test_bins_of_every_magnitude_increase_and_reach_the_largest_bounds():
@@ -72,12 +74,60 @@ def test_a_tail_is_continued_by_its_shape(quantile, most):
     values = quantile((np.arange(n) + 0.5) / n)
     counts = np.histogram(values, edges)[0].astype(float)
     end = upper_end(counts, edges, 29, 0, 20.0, n)
-    assert end.told
-    assert (values > end.at).mean() < 0.01
-    assert end.at < most * quantile(0.98)
+    assert (values > end).mean() < 0.01
+    assert end < most * quantile(0.98)
 
 
-def test_a_tail_in_much_noise_is_not_told():
-    counts, edges = np.full(20, 50.0), np.linspace(0.0, 1.0, 21)
-    assert upper_end(counts, edges, 19, 0, 5.0, 1000.0).told
-    assert not upper_end(counts, edges, 19, 0, 30.0, 1000.0).told
+@pytest.mark.parametrize(("low", "high"), [(0.0, 0.0), (1e6, 1e6), (-1e28, 1e28), (42.0, 43.0)])
+def test_rings_about_any_range_increase_and_reach_the_widest_range(low, high):
+    widest = np.array([low - 1e9]), np.array([high + 1e3])
+    edges = surroundings(np.array([low]), np.array([high]), widest)[0]
+    assert (np.diff(edges) > 0).all()
+    assert edges[0] <= low - 1e9 * (1 - 1e-9)
+    assert edges[-1] >= high + 1e3 * (1 - 1e-9)
+
+
+def rings(**counts):
+    """Records in rings, by their number: b0 is next below the range, a0 next above."""
+    found = np.zeros(2 * RINGS)
+    for name, count in counts.items():
+        i = int(name[1:])
+        found[RINGS + i if name[0] == "a" else RINGS - 1 - i] = count
+    return found
+
+
+@pytest.mark.parametrize(
+    ("outside", "found"),
+    [
+        ({}, Extension(0, 0, True)),
+        ({"a0": 9.0, "b0": 9.0}, Extension(0, 0, True)),
+        ({"a0": 30.0}, Extension(0, 1, True)),
+        ({"a0": 9.0, "a3": 30.0}, Extension(0, 4, True)),
+        ({"b2": 40.0, "a0": 9.0}, Extension(3, 0, True)),
+        ({"b1": 40.0, "a1": 40.0}, Extension(2, 2, True)),
+        ({f"a{RINGS - 1}": 40.0}, Extension(RINGS - 1, RINGS - 1, False)),  # the last ring is open
+    ],
+)
+def test_a_range_is_extended_by_the_rings_that_hold_too_many(outside, found):
+    votes = rings(**outside)
+    assert extension(votes.sum(), votes, (0.1, 0.1), 20.0, 1.0) == found
+
+
+def test_what_noise_may_hide_counts():
+    nothing = rings()
+    assert extension(0.0, nothing, (10.0, 13.0), 20.0, 1.0) == Extension(0, 0, True)
+    assert not extension(0.0, nothing, (50.0, 60.0), 20.0, 1.0).enough
+    beyond = extension(15.0, rings(a0=15.0), (10.0, 10.0), 20.0, 1.0)  # few, but 10 more may be hidden
+    assert beyond.above > 0
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_parts_of_votes_are_made_up_for(power):
+    query = OutsideVotes(np.tile([-2.0, -1.0, 1.0, 2.0], (8, 1)), power)
+    alone, together = np.zeros((100, 8)), np.full((100, 8), 5.0)
+    alone[:, 3] = 5.0
+    for rows, short in ((alone, 1.0), (together, 8 ** (1 / power))):
+        totals, _, classes = query.split(query.summarise(rows) * query.step)
+        assert hidden_by_parts(query, classes, 1.0) == pytest.approx(short, rel=0.25)
+        assert totals[3] * short == pytest.approx(100, rel=0.01)
+    assert hidden_by_parts(query, np.zeros(query.n_classes), 1.0) == 1.0

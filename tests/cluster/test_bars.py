@@ -5,8 +5,13 @@ import pytest
 
 import knoll
 from benchmarks.coverage.run import errors
-from knoll.numeric.bars import clear_level, counted
+from benchmarks.mixed.made import make
+from knoll.numeric.bars import clear_level, counted, told_apart
+from knoll.numeric.made_up import as_records
 from knoll.privacy import PrivacyError
+from knoll.queries import Corners, Line, Product
+from knoll.rows import points_of
+from knoll.steps.shapes import Shapes, measured_shapes
 
 CLUSTERERS = ["KMeans", "Lloyd", "FastLloyd", "PEMeans", "LSHTree", "Cubes", "MorseClustering", "ModeClustering"]
 MIXTURES = ["GaussianMixture", "EMGaussianMixture", "HardEMGaussianMixture"]
@@ -88,3 +93,50 @@ def test_the_largest_of_many_noisy_counts_shrink_and_clear_ones_stay(rng):
     assert np.abs(count - excess)[:2000].max() < 45
     assert abs(excess[-1]) < 1
     assert (doubt <= 13).all()
+
+
+def test_sizes_of_leaves_cover_in_many_columns():
+    hits = []
+    for seed in range(6):
+        X = blobs(4000, seed, d=10)
+        error, bar = errors(fit("LSHTree", X, 10, seed), X)["sizes"]
+        hits += (np.abs(error) <= 2 * bar)[np.isfinite(bar)].tolist()
+    assert np.mean(hits) > 0.85
+
+
+def test_shares_of_levels_have_bars_of_their_size():
+    table = make("dominant", "25/75", 0, 6000)
+    model = knoll.KMeans(table.k, epsilon=4.0, bounds=table.bounds, random_state=0).fit(table.frame)
+    rows, labels = points_of(model, table.frame), model.predict(table.frame)
+    where = [at for _, at, m in model.bounds_.levels if m > 2]
+    error, bar = [], []
+    for i in np.flatnonzero(model.clusters_seen_):
+        away = model.cluster_centers_[i] - rows[labels == i].mean(axis=0)
+        error += [away[at] for at in where]
+        bar += [model.centers_stderr_[i, at] for at in where]
+    error, bar = np.concatenate(error), np.concatenate(bar)
+    assert (np.abs(error) <= 2 * bar).mean() > 0.93
+    assert np.sqrt(np.mean(bar**2)) < 4 * np.sqrt(np.mean(error**2))
+
+
+def test_made_up_records_have_one_level_each(rng):
+    domain = Product.of((Line(0.0, 10.0), Corners(3)))
+    usual = np.tile([5.0, 0.7, 0.2, 0.1], (4000, 1))
+    rows = as_records(domain, usual + rng.normal(size=usual.shape), usual, np.random.RandomState(0))
+    assert set(rows[:, 1:].sum(axis=1)) == {1.0}
+    assert np.abs(rows[:, 1:].mean(axis=0) - [0.7, 0.2, 0.1]).max() < 0.03
+    assert rows[:, 0].std() > 0.8
+
+
+def test_a_centre_that_noise_may_have_moved_off_another_is_not_told_apart():
+    at = np.array([[0.0, 0.0], [0.3, 0.3], [5.0, 5.0]])
+    noise = np.array([[0.01, 0.01], [0.3, 0.3], [0.3, 0.3]])
+    np.testing.assert_array_equal(told_apart(at, noise), [True, False, True])
+
+
+def test_a_cell_whose_records_were_clipped_on_one_side_is_hidden():
+    ones, radii = np.ones((2, 2)), np.full(2, 0.1)
+    moved = np.array([[0.08, 0.02], [0.01, 0.0]])
+    seen = Shapes(np.full(2, 500.0), 500 * moved, np.full((2, 2), 1.0), 5.0, 0.5 * ones, 0.05 * ones)
+    measured = measured_shapes(seen, np.zeros((2, 2)), moved, 0.001 * ones, ones, radii)
+    np.testing.assert_array_equal(np.isfinite(measured.noise).all(axis=1), [False, True])

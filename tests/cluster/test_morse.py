@@ -134,3 +134,19 @@ def test_saved_and_loaded(tmp_path, n_clusters):
     assert again.mixture_ == model.mixture_
     assert again.saddle_ends_.shape == model.saddle_ends_.shape
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+def test_chosen_pieces_start_the_density_without_another_release_of_their_shapes():
+    X, y = make_blobs(6000, 4, centers=5, center_box=(-10, 10), random_state=0)
+    model = knoll.MorseClustering(bounds=(-15, 15), random_state=0).fit(X)
+    asked = [release.query for release in model.privacy_.releases]
+    assert model.n_clusters_ == 5
+    assert adjusted_rand_score(y, model.predict(X)) > 0.95
+    assert not any("of cells" in query for query in asked)
+    assert sum("soft component moments" in query for query in asked) == 4
+
+
+def test_many_clusters_along_a_line_are_counted():
+    X = np.repeat(6.0 * np.arange(20), 400)[:, None] + np.random.default_rng(0).normal(size=(8000, 1))
+    model = knoll.MorseClustering(bounds=(-10, 124), random_state=0).fit(X)
+    assert abs(model.n_clusters_ - 20) <= 1

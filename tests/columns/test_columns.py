@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import datetime
+import decimal
 import json
 import pickle
 
@@ -158,7 +159,7 @@ def test_any_document_is_columns_or_refused(document):
         {"name": "a", "kind": "number", "lower": 0, "upper": 10**400},
         {"name": "a", "kind": "number", "lower": 0, "upper": 1, "extra": 1},
         {"name": "a", "kind": "boolean", "weight": "2"},
-        {"name": "a", "kind": "boolean", "missing": "impute"},
+        {"name": "a", "kind": "boolean", "missing": "mean"},
         {"name": "a", "kind": "category", "levels": "ab"},
         {"name": "a", "kind": "category", "levels": [["a"]]},
         {"name": "a", "kind": "category", "levels": ["x" * 2000]},
@@ -199,6 +200,8 @@ def tables():
         "pandas": frame,
         "pandas, nullable": frame.assign(age=pd.Series(TABLE["age"], dtype="Int64")),
         "pandas, categories": frame.assign(plan=frame["plan"].astype("category")),
+        "pandas, Arrow": pd.DataFrame(plain).convert_dtypes(dtype_backend="pyarrow"),
+        "pandas, decimals": frame.assign(age=[None if x is None else decimal.Decimal(x) for x in TABLE["age"]]),
         "pandas, dates": frame.assign(joined=pd.to_datetime(frame["joined"])),
         "polars": pl.DataFrame(plain),
         "polars, lazy": pl.DataFrame(plain).lazy(),

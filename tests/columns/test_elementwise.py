@@ -52,7 +52,8 @@ VALUES = [
     None, float("nan"), pd.NA, pd.NaT, 0, 1, 7, -3, 2**60, 1.5, -0.0, 1e300, 5e-324, True, False, np.float32(0.1),
     Decimal("1.10"), Decimal("sNaN"), datetime.date(2020, 5, 17), datetime.datetime(2021, 3, 4, 5, 6, 7, 89),
     np.datetime64("2020-01-01T06", "h"), pd.Timestamp("2020-01-01 12:34:56.123456789"), 10**400,
-    pd.Timestamp("2020-06-01", tz="Europe/Berlin"), datetime.time(13, 30), b"a", 1j, object, [1], np.datetime64("NaT"),
+    pd.Timestamp("2020-06-01", tz="Europe/Berlin"), datetime.time(13, 30), b"a", 1j, object, [1],
+    np.datetime64("NaT", "D"),
 ]  # fmt: skip
 texts = st.one_of(st.sampled_from(TEXTS), st.text(max_size=12), st.text("0123456789.,-/: $€%e'", max_size=12))
 values = st.one_of(texts, st.sampled_from(VALUES), st.floats(), st.integers(), st.datetimes())

@@ -117,3 +117,29 @@ def test_a_null_record_is_no_record_of_missing_levels(customers):
     with pytest.raises(BoundsError, match="null record"):
         knoll.KMeans(2, bounds=level, relation="replace_special").fit(frame)
     assert knoll.KMeans(2, bounds=level).fit(frame).cluster_centers_.shape == (2, 4)
+
+
+def test_levels_are_not_said_to_be_cut():
+    """Yes and no, and levels in order, end where they end: clusters may lie there."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 2, 3000)
+    table = {
+        "grown": group == 1,
+        "class": np.array(["1", "3"])[group],
+        "age": np.array([10.0, 40.0])[group] + rng.normal(0, 3, 3000),
+    }
+    bounds = {"grown": bool, "class": "ordered:{1,2,3}", "age": (0, 90)}
+    model = knoll.KMeans(2, epsilon=5.0, bounds=bounds, random_state=0).fit(table)
+    assert "centres-on-bounds" not in [each.code for each in model.diagnostics_]
+    narrow = knoll.KMeans(2, epsilon=5.0, bounds=bounds | {"age": (0, 30)}, random_state=0).fit(table)
+    assert "centres-on-bounds" in [each.code for each in narrow.diagnostics_]
+
+
+def test_shares_in_words_are_proper_and_unknown_amounts_are_not_numbers():
+    from knoll.summary import _in_terms, _levels
+
+    assert _levels(["a", "b", "c"], np.array([0.98, 0.21, -0.05])) == "a 88 %, b 12 %"
+    values, errors = _in_terms(knoll.Log(1, 1e6), np.array([[3.0], [4.0]]), np.array([[0.1], [np.inf]]))
+    assert values == [8.0, 16.0]
+    assert 0 < errors[0] < 1
+    assert errors[1] == np.inf

@@ -1,6 +1,11 @@
 """Everything that the contract tests run over. Register a query, an engine or an estimator here and it is covered."""
 
+import contextlib
+import sqlite3
+from importlib.util import find_spec
+
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.feather
@@ -10,6 +15,8 @@ import knoll
 from knoll import registry
 from knoll.engines import ArrayEngine
 from knoll.engines.files import FileEngine
+from knoll.engines.stream import StreamEngine
+from knoll.engines.streams import stream_of
 from knoll.queries import (
     Ball,
     Box,
@@ -17,7 +24,9 @@ from knoll.queries import (
     CellMoments,
     CellShapes,
     Circle,
+    ColumnCells,
     ColumnHistograms,
+    ColumnProfile,
     ComponentMoments,
     Corners,
     Count,
@@ -30,8 +39,11 @@ from knoll.queries import (
     Lattice,
     LatticeCounts,
     Line,
+    MixedMoments,
     Nearest,
     NearestVotes,
+    ObservedMeans,
+    OutsideVotes,
     PairVotes,
     Product,
     Projected,
@@ -42,6 +54,7 @@ from knoll.queries import (
     candidates,
     random_projection,
 )
+from knoll.source import as_source, open_source
 
 BOX1 = Box((-3.0,), (5.0,))
 BOX2 = Box((0.0, 10.0), (110.0, 60.0))
@@ -49,6 +62,7 @@ BOX5 = Box((-1.0, 0.0, -100.0, 0.001, 5.0), (1.0, 1e-3, 900.0, 0.002, 7.0))
 BOX7 = Box((-1.0,) * 7, (1.0,) * 7)
 FLAT3 = Box((-1.0, 3.0, 0.0), (1.0, 3.0, 50.0))
 PRODUCT = Product.of([Line(0.0, 110.0), Corners(5), Circle(), Corners(2, 0.5), Line(-1e-3, 1e-3, 2.0)], "abcde")
+LEVELS = Product.of([Corners(4), Line(0.0, 1.0, 0.5, True), Corners(12)], "abc")
 BALL3 = Ball(2.5, (1.0, -1.0, 0.0))
 
 
@@ -103,6 +117,21 @@ def _components(domain, k, *, cells=False, bits=9, seed=0, **options):
     return ComponentMoments(gaussians, cells=Nearest(means, domain) if cells else None, **options)
 
 
+def _mixed_moments(domain, k, **options):
+    """Narrow Gaussians of the numbers inside the domain, and shares of the levels."""
+    rng = np.random.default_rng(k)
+    shares = [rng.dirichlet(np.ones(m), k) for _, _, m in domain.levels]
+    gaussians, weights = None, rng.dirichlet(np.ones(k))
+    if domain.numbers:
+        numbers = domain.take(domain.numbers)
+        q = numbers.n_columns
+        means = numbers.centre + numbers.half * rng.uniform(-0.3, 0.3, size=(k, q)) / q**0.5
+        roots = np.tile(np.diag(0.05 * numbers.half), (k, 1, 1))
+        gaussians = Gaussians(numbers, weights, means, roots, np.full(k, 2.0))
+    given = {"count_weight": 0.5, "bits": 10, **({"square_weight": 0.7} if domain.numbers else {}), **options}
+    return MixedMoments(domain, gaussians, weights, shares, level_weight=0.6, **given)
+
+
 def _lattice(domain, top, part=1.0, **more):
     """The middle part of a domain, padded by a third."""
     half = part * domain.half
@@ -119,6 +148,15 @@ def _fourier(domain, top, rate, part=1.0):
 
 def _frequencies(domain, m, seed=0):
     return np.random.default_rng(seed).normal(size=(m, domain.n_columns)) * 5 / domain.half
+
+
+def _three_cells():
+    return ColumnCells(np.array([-1.0, 2.0]), (np.arange(3),), (4096,))
+
+
+def _two_levels():
+    """Ten cells, and three groups of them with votes of less weight."""
+    return ColumnCells(np.linspace(-5.0, 5.0, 9), (np.arange(10), np.array([0, 4, 7])), (3000, 2500))
 
 
 # name -> (query, number of columns)
@@ -142,15 +180,26 @@ QUERIES = {
     "grid histogram": (GridHistogram(BOX2, (5, 3)), 2),
     "grid histogram, one column": (GridHistogram(BOX1, (16,)), 1),
     "column histograms": (ColumnHistograms(np.array([[-1.0, 0.0, 2.0], [0.0, 1e3, 1e6]])), 2),
+    "outside votes": (OutsideVotes(np.array([[-2.0, -1, 1, 2], [0.0, 1e3, 2e3, 1e6], [-1.0, 0, 1e-3, 1]]), 2), 3),
+    "outside votes, l1": (OutsideVotes(np.tile([-2.0, -1.0, 1.0, 2.0], (5, 1)), 1), 5),
+    "outside votes, one column": (OutsideVotes(np.array([[-1.0, 0.5]]), 2), 1),
+    "column profile": (ColumnProfile([_three_cells(), _two_levels()]), 2),
+    "column profile, one of three columns": (ColumnProfile([_two_levels()], [1]), 3),
     "moments, one cell": (CellMoments(_crowded(BOX2, 1)), 2),
     "moments, one column": (CellMoments(_crowded(BOX1, 4)), 1),
     "moments, box": (CellMoments(_crowded(BOX5, 6)), 5),
     "moments, kinds of columns": (CellMoments(_crowded(PRODUCT, 3)), 5),
     "moments, kinds of columns in one cell": (CellMoments(Nearest(_points(PRODUCT, 1), PRODUCT, PRODUCT.scales)), 5),
     "votes, kinds of columns": (NearestVotes(_cells(PRODUCT, 6)), 5),
+    "means of observed values": (ObservedMeans(PRODUCT, (0, 1, 2, 4)), 5),
+    "means of observed values, one column": (ObservedMeans(PRODUCT, (3,)), 5),
     "grid histogram, circle": (GridHistogram(Product.of([Circle()], "a"), (4, 4)), 1),
     "shapes, kinds of columns": (_shapes(PRODUCT, 3), 5),
     "components, kinds of columns": (_components(PRODUCT, 3, products="diag"), 5),
+    "moments and levels": (_mixed_moments(PRODUCT, 3), 5),
+    "moments and levels, hard": (_mixed_moments(PRODUCT, 3, soft=False, products="diag"), 5),
+    "moments and levels, one component": (_mixed_moments(PRODUCT, 1), 5),
+    "levels alone": (_mixed_moments(LEVELS, 3), 3),
     "moments, scaled box": (CellMoments(_crowded(BOX5, 6, scaled=True)), 5),
     "moments, ball": (CellMoments(_crowded(BALL3, 5)), 3),
     "moments, projected cells": (
@@ -235,6 +284,7 @@ def make_estimator(name, d, **parameters):
 NOT_TIGHT = {
     ("scatter matrix", "replace_one", 1),
     ("soft component moments", "replace_one", 1),
+    ("soft moments and levels", "replace_one", 1),
     ("Fourier coefficients", "replace_one", 1),
     *(("Fourier features", relation, 1) for relation in ("add_remove", "replace_special", "replace_one")),
     ("Fourier features", "replace_one", 2),
@@ -281,6 +331,11 @@ def interesting_points(query, d, rng):
         points.append(query.points)
     if hasattr(query, "edges"):
         points += [np.column_stack(list(query.edges))]
+    if isinstance(query, OutsideVotes):  # each column by itself inside, or in one of two rings
+        rings = query.n_rings
+        inside = query.edges[:, rings - 1 : rings + 1].mean(axis=1)
+        sides = np.stack([inside, query.edges[:, 0] - 1, query.edges[:, -1] + 1])
+        points.append(sides[rng.integers(0, 3, (200, d)), np.arange(d)])
     return np.vstack(points)
 
 
@@ -329,7 +384,50 @@ def engines(folder, rows, names):
     found["array, odd blocks"] = ArrayEngine(rows, tuple(names), block_rows=317)
     found["array, one block"] = ArrayEngine(rows, tuple(names), block_rows=10**9)
     found["array, fortran order"] = ArrayEngine(np.asfortranarray(rows), tuple(names))
+    found |= {name: StreamEngine(stream_of(each), list(names)) for name, each in streams(rows, names).items()}
+    if find_spec("adbc_driver_sqlite"):
+        found["SQLite"] = StreamEngine(sqlite_table(folder / "rows.db", rows, names).stream(None, ()), list(names))
+    if find_spec("dask"):
+        import dask.array
+
+        parts = as_source(dask.array.from_array(rows, chunks=(2000, 1)))
+        found["Dask, threads"] = open_source(parts, None, missing="refuse", unit=None)
     return found
+
+
+def sqlite_table(path, rows, names):
+    """Write rows to a SQLite database."""
+    with contextlib.closing(sqlite3.connect(path)) as con:
+        con.execute(f"CREATE TABLE visits ({', '.join(names)})")
+        con.executemany(f"INSERT INTO visits VALUES ({', '.join('?' * len(names))})", rows.tolist())
+        con.commit()
+    return knoll.Table(f"sqlite:///{path}", "visits")
+
+
+def streams(rows, names):
+    """Name -> something that gives batches of the same rows, of every library that is there."""
+    table = pa.table({name: rows[:, j] for j, name in enumerate(names)})
+    found = {
+        "lazy frame": pl.from_arrow(table).lazy().filter(True),
+        "Arrow reader": pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=700)),
+        "Arrow stream": Exported(table),
+    }
+    if find_spec("duckdb"):
+        import duckdb
+
+        found["relation"] = duckdb.connect().from_arrow(table)
+    return found
+
+
+class Exported:
+    """Something of a library that nobody knows, which can hand over a stream of Arrow batches once."""
+
+    def __init__(self, table):
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        table, self._table = self._table, None
+        return table.__arrow_c_stream__(requested_schema)
 
 
 def _around(query, frame, rng):

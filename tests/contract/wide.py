@@ -25,6 +25,7 @@ from knoll.queries import (
     LatticeCounts,
     Nearest,
     NearestVotes,
+    OutsideVotes,
     Projected,
     ScatterMatrix,
     SplitTree,
@@ -122,6 +123,7 @@ WIDE = {
     "votes, projected": _projected_votes,
     "tree counts": lambda box: TreeCounts(_tree(box)),
     "column histograms": lambda box: ColumnHistograms(box.centre[:, None]),
+    "outside votes": lambda box: OutsideVotes(box.centre[:, None] + box.half[:, None] * [-0.5, -0.2, 0.2, 0.5], 2),
 }
 
 FEW = {

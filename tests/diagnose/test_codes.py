@@ -46,6 +46,10 @@ def test_an_unknown_code_is_refused():
 
 
 IDS = [
+    "uid",
+    "SK_ID_CURR",
+    "patient_nbr",
+    "nhs_number",
     "id",
     "ID",
     "user_id",
@@ -76,6 +80,8 @@ FEATURES = [
     "no",
     "x0",
     "width",
+    "humid",
+    "user_age",
     "identity_score",
     "num_rooms",
     "number_of_rooms",

@@ -9,6 +9,9 @@ import pandas as pd
 import pytest
 
 import knoll
+from knoll.diagnose.bounds import too_wide
+from knoll.diagnose.facts import Facts
+from knoll.diagnose.groups import not_seen
 from knoll.testing import recorded_noise, replayed_noise
 from tests.contract.registry import ESTIMATORS, make_estimator
 from tests.diagnose.registry import PEOPLE, good, people, three
@@ -134,9 +137,58 @@ def test_many_zeros_are_not_cut():
         assert "centres-on-bounds" not in [each.code for each in model.diagnostics_]
 
 
+@pytest.mark.parametrize("bounds", [{"age": (0, 1), "bmi": (10, 60)}, {"age": (0, 45), "bmi": (10, 60)}])
+def test_clusters_from_a_grid_are_on_bounds_if_they_are_in_its_outermost_cells(bounds):
+    rng = np.random.default_rng(0)
+    old = rng.random(6000) < 0.5
+    table = pd.DataFrame({"age": rng.normal(np.where(old, 70, 30), 5), "bmi": rng.normal(np.where(old, 30, 22), 2)})
+    codes = [each.code for each in knoll.MorseClustering(2, bounds=bounds).fit(table).diagnostics_]
+    assert "centres-on-bounds" in codes
+    assert "bounds-too-wide" not in codes
+
+
 def test_bounds_that_cut_all_records_are_not_called_wide():
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"age": rng.uniform(20, 80, 5000), "bmi": rng.normal(25, 4, 5000)})
     codes = [each.code for each in knoll.KMeans(3, bounds={"age": (0, 1), "bmi": (10, 60)}).fit(table).diagnostics_]
     assert "centres-on-bounds" in codes
     assert "bounds-too-wide" not in codes
+
+
+def centres(at, **more):
+    """Facts of a method that releases centres alone, in bounds from 0 to 100."""
+    at = np.array(at)
+    k, d = at.shape
+    known = {
+        "names": ("a", "b", "c")[:d], "lower": np.zeros(d), "upper": np.full(d, 100.0), "ball": False,
+        "raw_units": False, "warning": "", "in_doubt": np.zeros(d, dtype=bool), "at": at,
+        "errors": np.full((k, d), 0.1), "sizes": np.full(k, 100.0), "seen": np.ones(k, dtype=bool),
+    }  # fmt: skip
+    return Facts(**known | more)
+
+
+@pytest.mark.parametrize(
+    ("at", "said"),
+    [
+        ([[40.0, 20.0], [40.5, 70.0]], False),  # two centres agree in one column by chance
+        ([[40.0, 20.0], [40.5, 20.5]], True),
+        ([[40.0, 20.0], [40.5, 70.0], [41.0, 50.0]], True),
+        ([[40.0, 20.0]], False),
+    ],
+)
+def test_centres_alone_show_wide_bounds_if_they_agree_and_not_by_chance(at, said):
+    assert (too_wide(centres(at)) is not None) == said
+    assert too_wide(centres(at, errors=np.full(np.shape(at), 5.0))) is None  # nor by noise
+
+
+def test_one_centre_with_all_records_may_be_the_fault_of_the_bounds():
+    one = centres([[40.0, 20.0], [10.0, 70.0], [90.0, 50.0]], seen=np.array([True, False, False]))
+    assert "narrower" in not_seen(one).advice
+    assert "narrower" not in not_seen(centres(one.at, seen=np.array([True, True, False]))).advice
+
+
+def test_a_notebook_shows_the_picture_of_a_fitted_model():
+    model = knoll.KMeans(2, bounds=(-9, 9), random_state=0)
+    assert "data:image/png" not in model._repr_mimebundle_()["text/html"]
+    X = np.random.default_rng(0).normal([[-4, 0], [4, 0]], 1, size=(500, 2, 2)).reshape(-1, 2)
+    assert model.fit(X)._repr_mimebundle_()["text/html"].count("data:image/png;base64,") == 1

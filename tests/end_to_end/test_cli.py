@@ -4,6 +4,7 @@ import csv
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -284,3 +285,10 @@ def test_files_are_declared_on_the_command_line(run, tmp_path):
     both = run("cluster", "x.csv", "--bounds", bounds, "--columns", "columns.toml", *declared)
     assert both.exit_code == 2
     assert run("cluster", "x.csv", "--bounds", "\u00e4lter={a", *declared).exit_code == 2
+
+
+def test_the_version_is_one(run):
+    root = Path(__file__).parents[2]
+    assert run("--version").output.strip() == f"knoll {knoll.__version__}"
+    assert f'version = "{knoll.__version__}"' in (root / "pyproject.toml").read_text()
+    assert f"version: {knoll.__version__}\n" in (root / "CITATION.cff").read_text()

@@ -2,6 +2,7 @@
 
 import codecs
 import datetime
+import zipfile
 
 import numpy as np
 import pyarrow as pa
@@ -92,7 +93,7 @@ def test_large_files_in_other_encodings_keep_their_lines(tmp_path):
 
 def test_declared_marks_reach_plain_columns(tmp_path):
     (tmp_path / "x.csv").write_text("a;b\n1.234,5;3\n2;4,25\n")
-    engine = knoll.source.open_file(
+    engine = knoll.source.open_source(
         knoll.Source(tmp_path / "x.csv", decimal=","), {"a": (0, 9), "b": (0, 9)}, missing="refuse", unit=None
     )
     assert np.vstack([rows for rows, _, _ in engine.read()]).tolist() == [[1234.5, 3], [2, 4.25]]
@@ -194,6 +195,41 @@ def test_a_workbook_needs_its_reader(tmp_path, monkeypatch):
         read(tmp_path / "x.xlsx")
     (tmp_path / "x.csv").write_text("a\n1\n")
     assert [file.name for file in knoll.Source(tmp_path).files] == ["x.csv"]  # a workbook beside data is not data
+
+
+def ods(path, rows):
+    """Write a workbook of OpenDocument: cells as a spreadsheet program has them, dates shown in another order."""
+
+    def cell(value):
+        shown = f"<text:p>{value}</text:p>"
+        if isinstance(value, bool):
+            about = f'"boolean" office:boolean-value="{str(value).lower()}"'
+        elif isinstance(value, float | int):
+            about = f'"float" office:value="{value}"'
+        elif isinstance(value, datetime.date):
+            about, shown = f'"date" office:date-value="{value}"', f"<text:p>{value:%d.%m.%y}</text:p>"
+        else:
+            about = '"string"'
+        return f"<table:table-cell office:value-type={about}>{shown}</table:table-cell>"
+
+    spaces = "".join(
+        f' xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in ("office", "table", "text")
+    )
+    lines = "".join(f"<table:table-row>{''.join(map(cell, row))}</table:table-row>" for row in rows)
+    sheet = f'<office:spreadsheet><table:table table:name="a">{lines}</table:table></office:spreadsheet>'
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        content = f"<office:document-content{spaces}><office:body>{sheet}</office:body></office:document-content>"
+        file.writestr("content.xml", '<?xml version="1.0" encoding="UTF-8"?>' + content)
+        space = "urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"
+        file.writestr("META-INF/manifest.xml", f'<?xml version="1.0"?><a:manifest xmlns:a="{space}"></a:manifest>')
+
+
+def test_a_workbook_of_opendocument(tmp_path):
+    pytest.importorskip("fastexcel")
+    rows = [(1234.5, "Bonn", datetime.date(2020, 2, 1), True, 3), (7.25, "Ulm", datetime.date(2021, 3, 4), False, 4)]
+    ods(tmp_path / "x.ods", [("betrag", "stadt", "seit", "aktiv", "n"), *rows])
+    assert read(tmp_path / "x.ods").tolist() == [[1234.5, 0, 18293, 1, 3], [7.25, 2, 18690, 0, 4]]
 
 
 def test_a_workbook(tmp_path):

@@ -81,6 +81,7 @@ def attempt(action):
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names", "ignore:X has feature names")
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # absurd numbers
+@pytest.mark.filterwarnings("ignore:.*written by an earlier knoll")  # a spoiled format may be an earlier one
 @pytest.mark.parametrize("name", MODELS)
 def test_hostile_models_are_refused_or_harmless(tmp_path, documents, name):
     path = tmp_path / "model.json"

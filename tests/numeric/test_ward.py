@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from knoll.numeric.ward import ward
+from knoll.numeric.distances import squared_distances
+from knoll.numeric.ward import Joins, averages, ward
 
 
 def test_groups_of_centres_are_those_of_plain_agglomeration():
@@ -20,6 +21,27 @@ def test_groups_of_centres_are_those_of_plain_agglomeration():
         a, b = pairs[int(np.argmin(costs))]
         groups[b] += groups.pop(a)
     found = ward(at, weight, 7)
-    assert {frozenset(np.flatnonzero(row)) for row in found} == {frozenset(rows) for rows in groups}
+    assert {frozenset(np.flatnonzero(found == i)) for i in range(7)} == {frozenset(rows) for rows in groups}
     means = sorted(np.average(at[rows], axis=0, weights=weight[rows])[0] for rows in groups)
-    assert np.sort((found @ at)[:, 0]) == pytest.approx(means)
+    assert np.sort(averages(at, weight, found)[:, 0]) == pytest.approx(means)
+
+
+def test_the_cheapest_pair_is_known_after_every_change(rng):
+    at, weight, error = rng.normal(size=(30, 2)), rng.uniform(0.1, 5, 30), rng.uniform(0, 0.1, 30)
+    joins, hidden = Joins(at, weight, error), np.zeros(30, dtype=bool)
+
+    def least():
+        mass = weight[:, None] * weight / (weight[:, None] + weight)
+        cost = mass * np.maximum(squared_distances(at, at) - error[:, None] - error, 0.0)
+        cost[np.diag_indices(30)] = np.inf
+        cost[:, hidden] = cost[hidden] = np.inf
+        return cost.min()
+
+    for _ in range(40):
+        assert joins.cheapest()[2] == pytest.approx(least())
+        j = int(rng.integers(30))
+        joins.hide(j)
+        hidden[j] = True
+        assert joins.cheapest()[2] == pytest.approx(least())
+        at[j], weight[j], hidden[j] = rng.normal(size=2), rng.uniform(0.1, 5), False
+        joins.update(np.array([j]))

@@ -41,14 +41,14 @@ class Bent(Count):
 
 
 class Loose(Count):
-    """A count whose total is not what it says."""
+    """A count whose total of any records is not what it says."""
 
     def __init__(self, total):
         super().__init__()
         self.total = total
 
     def summarise(self, block):
-        return self.total
+        return self.total if len(block) else super().summarise(block)
 
 
 # ---- bad queries ------------------------------------------------------------------------------

@@ -100,7 +100,14 @@ class ToyBudget(Budget):
 def everywhere(monkeypatch):
     """Let every budget buy the third law."""
     monkeypatch.setitem(LAWS, TOY.name, TOY)
-    for room in ("estimator", "mixture.central", "local.clients", "planning.formula", "audit.plain", "audit.nested"):
+    for room in (
+        "estimator.opening",
+        "mixture.central",
+        "local.clients",
+        "planning.formula",
+        "audit.plain",
+        "audit.nested",
+    ):
         monkeypatch.setattr(f"knoll.{room}.Budget", ToyBudget)
 
 

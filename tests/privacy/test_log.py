@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from knoll.cli.main import app
 from knoll.engines import ArrayEngine
-from knoll.privacy import Budget, Curator, FileLedger, LedgerError, LedgerWarning, User
+from knoll.privacy import Budget, Curator, FileLedger, LedgerError, LedgerWarning, User, database
 from knoll.privacy import log as log_module
 from knoll.privacy.ledger import line_now
 from knoll.queries import Count
@@ -338,6 +338,43 @@ def test_ledgers_made_by_many_at_once_warn_nobody(tmp_path):
     assert {answer.get(timeout=30) for _ in makers} == {"made"}
     for each in makers:
         each.join(30)
+
+
+def test_a_ledger_made_and_used_while_another_looks_is_not_taken_for_a_lost_one(tmp_path, monkeypatch):
+    path, looked = tmp_path / "privacy.db", []
+    there = log_module.there
+
+    def slow(place):
+        """Look, and be overtaken by a process that makes the ledger and uses it."""
+        found = there(place)
+        if not looked:
+            looked.append(place)
+            FileLedger(path).set_cap("a", CAP)
+        return found
+
+    monkeypatch.setattr(log_module, "there", slow)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert FileLedger(path).spend("a").cap == CAP
+    assert looked == [path]
+    path.unlink()
+    with pytest.raises(LedgerError, match="has gone"):
+        FileLedger(path)
+
+
+def test_a_draft_that_a_crash_left_is_in_nobodys_way(tmp_path, monkeypatch):
+    path, link = tmp_path / "privacy.db", database.os.link
+
+    def crash(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(database.os, "link", crash)
+    monkeypatch.setattr(database.Path, "unlink", lambda *_, **__: None)
+    with pytest.raises(KeyboardInterrupt):
+        FileLedger(path)
+    assert list(tmp_path.glob(".*.new"))
+    monkeypatch.setattr(database.os, "link", link)
+    FileLedger(path).set_cap("a", CAP)
 
 
 def test_a_copy_of_the_files_is_as_good(tmp_path, book):

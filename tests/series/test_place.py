@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import knoll
+from knoll.series.ascent import polish
 from knoll.series.place import Alone, Bumps, _least_risk, place_variance, seen_at, settle
 from knoll.testing import seeded_noise, zero_noise
 
@@ -62,7 +63,8 @@ def test_a_top_is_placed_as_if_it_were_alone():
     narrow, wide = (model.series_.at(np.full(2, h)) for h in (0.5, 0.9))
     around = model._around()
     tops, _ = settle(wide, truth, around)
-    alone, _ = settle(Alone(wide, Bumps.seen(narrow, settle(narrow, truth, around)[0])), tops, around)
+    bumps = Bumps.seen(narrow, settle(narrow, truth, around)[0])
+    alone = polish(Alone(wide, bumps), tops, around.domain.clip)
     drawn, left = (np.linalg.norm(places - truth, axis=1) for places in (tops, alone))
     assert (drawn > 0.05).all()
     assert (left < 0.5 * drawn).all()
@@ -103,7 +105,8 @@ def test_a_lean_as_the_square_of_the_bandwidth_is_taken_off_and_added_to_the_err
     squared = 2.0 ** (np.arange(7) / 2)
     places = np.stack([0.3 * squared, np.ones(7)], axis=1)[:, :, None]
     covariances = np.repeat(1e-4 / squared[:, None, None, None], 2, axis=1)
-    points, covariance = _least_risk(places, covariances, np.ones(1), 4)
+    best, points, covariance = _least_risk(places, covariances, np.ones(1), 4)
+    assert best.tolist() == [0, 6]
     assert points[:, 0] == pytest.approx([0.0, 1.0])
     assert covariance[:, 0, 0] == pytest.approx([1e-4 + 0.3**2, 1e-4 / squared[-1]])
 
@@ -137,6 +140,6 @@ def test_places_stay_in_the_bounds(monkeypatch):
     assert ((model.modes_ >= 0) & (model.modes_ <= 3)).all()
     assert np.isfinite(model.modes_stderr_).all()
     monkeypatch.setattr(
-        "knoll.series.place._least_risk", lambda places, covariances, *_: (places[0] - 9, covariances[0])
+        "knoll.series.place._least_risk", lambda places, covariances, *_: (np.array([0]), places[0] - 9, covariances[0])
     )
     assert settle(model.series_, model.modes_, model._around(), model.rungs_[-1])[0].tolist() == [[0.0, 0.0]]

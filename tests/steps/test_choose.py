@@ -56,3 +56,11 @@ def test_groups_of_groups_are_a_coarser_level():
     choice = Choice.of(8, np.array([8, 8, 8, 7])).with_coarser(2)
     assert 2.0 in choice.candidates[:, 0]
     assert choice.candidates[:, 1].sum() <= 1
+
+
+@pytest.mark.parametrize("estimator", [knoll.MorseClustering, knoll.ModeClustering])
+def test_groups_of_groups_show_in_the_plane(estimator):
+    near = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0], [8.0, 8.0]])
+    X = clusters(np.vstack([near, near + 40.0]), 1000)
+    model = estimator(None, epsilon=4.0, bounds=(-8, 56), random_state=0).fit(X)
+    assert {8.0, 2.0} <= set(model.n_clusters_candidates_[:, 0])

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from knoll.steps.refine import Centres, averaged, expected, fused
+from knoll.steps.centres import Centres, fused
+from knoll.steps.refine import averaged, expected
 from knoll.steps.shapes import Shapes
 
 

@@ -12,7 +12,7 @@ from knoll.plots.style import FAINT, INK, STYLE
 _LEAST = 50  # with fewer runs on either side, a measured curve is only chance, and is not drawn
 
 
-def plot_audit(found: Audit) -> Figure:
+def plot_audit(found: Audit, title: str | None = None) -> Figure:
     """Draw the trade-off curve of the attacks against the guarantee, and the bound of every pair.
 
     On the left, false negatives against false positives: no attack may lie below the black curve. Lines are the
@@ -23,6 +23,8 @@ def plot_audit(found: Audit) -> Figure:
     ----------
     found : Audit
         What `audit` returned.
+    title : str, optional
+        Headline.
 
     Returns
     -------
@@ -36,7 +38,8 @@ def plot_audit(found: Audit) -> Figure:
         _draw_curves(left, found, colours)
         _draw_bounds(right, found, names, colours)
         verdict = "nothing exceeds what is declared" if found.passed else "NOT PRIVATE"
-        head = f"{found.name}: epsilon = {found.guarantee.epsilon:g}, delta = {found.guarantee.delta:g}: {verdict}"
+        declared = f"epsilon = {found.guarantee.epsilon:g}, delta = {found.guarantee.delta:g}"
+        head = title or f"{found.name}: {declared}: {verdict}"
         colour = INK if found.passed else "#a00"
         figure.suptitle(head, x=0.01, ha="left", fontsize=14, fontweight="bold", color=colour)
         foot = f"{found.runs:,} runs; bounds hold together at {found.confidence:.1%} confidence."

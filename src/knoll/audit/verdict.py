@@ -1,17 +1,19 @@
 """What an audit found, and how it says so."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from knoll.audit.attacks import Attack
 from knoll.audit.evidence import Guarantee
+from knoll.reported import Reported
 
 _MOST_SHOWN = 8  # leaks that are printed; the rest are counted
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(Reported):
     """What an audit found.
 
     Attributes
@@ -38,6 +40,8 @@ class Audit:
     releases : int
         The most releases of one run.
     """
+
+    _picture: ClassVar[tuple[str, str]] = ("knoll.audit.picture", "plot_audit")
 
     name: str
     guarantee: Guarantee

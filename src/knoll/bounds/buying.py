@@ -1,44 +1,47 @@
-"""Bounds bought from the budget, for every column at once, in rounds of column histograms.
+"""Bounds bought from the budget, for every column at once, in rounds of column histograms and a check.
 
 1. Bins of every magnitude, 0 and ± powers of two, fit any unit without knowing it. The bins that stand out of the noise
    give a range per column, and all together the number of records, about.
 2. Equal bins around each range and rings beyond, up to three times: values far from zero (years, times, identifiers)
    fill a small part of a power of two. It ends when every column fills its range.
 3. The same with finer rings and less noise. What stands out is continued beyond what noise hides (`tails.py`).
+4. A count of what lies outside the ranges. They are extended until what may be left outside is little (`outside.py`).
 
 What a round spends depends on the number of records that was released before and on the number of columns: as little
 as makes the noise small against the records, and never more than planned. All else is post-processing of what was
-released. A column that does not stand out keeps the range of the round before, and is in doubt; so is one whose tails
-do not stand out.
+released. A column that does not stand out keeps the range of the round before, and is in doubt; so is one of which more
+than 2 % may be outside.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from knoll.arrays import Floats
 from knoll.bounds.grids import around, closed, magnitudes, rarity, widened
+from knoll.bounds.outside import MOST_OUTSIDE, RINGS, chance, extension, hidden_by_parts, surroundings
 from knoll.bounds.seen import Seen, seen, segments, spread
 from knoll.bounds.tails import upper_end
 from knoll.privacy import Ask, Grant
 from knoll.privacy.laws import Law
-from knoll.queries import Box, ColumnHistograms
+from knoll.queries import Box, ColumnHistograms, OutsideVotes, Query
 from knoll.queries.domain import LARGEST_BOUND
 
 PRIVATE = "private"
 
 _FIRST = 0.04  # share of the first round, which knows no number of records: 1,000 in one column stand out clearly
-_ZOOM, _LAST = 0.04, 0.24  # most share of one other round: at 1,000 records bounds are worth two fifths of the budget
+_ZOOM = 0.04  # most share of a zoom; the last look takes half of what is left then, at most, and the check the rest
 _LEAST = 0.01  # least share of a round: many records need no more
 _ZOOMS = 3  # 1,000,000 ± 5 needs three with few records, and two with many
-MOST_SHARE = _FIRST + _ZOOMS * _ZOOM + _LAST
-"""Share of the budget that ``bounds="private"`` spends at most."""
+MOST_SHARE = 0.4
+"""Share of the budget that ``bounds="private"`` spends at most: at 1,000 records bounds are worth that."""
 
 _ZOOM_NOISE, _LAST_NOISE = 0.01, 0.0045
 """Standard error of a bin over the records, as rounds aim at: the last must tell the last 3 % of the records from noise
 (`benchmarks/bounds`)."""
+
+_CHECK_MARGIN = 0.004  # share of the records by which the check's limit is to exceed what it counts
 
 _FEWEST_BINS, _MOST_BINS = 5, 9  # of a zoom, as powers of two
 _FILLED = 0.11  # records over noise, over the root of the bins: records spread over all bins still stand out in runs
@@ -50,7 +53,6 @@ _MANY_POWERS, _FEW_RINGS = 16, 4
 run of them would take in many powers of two."""
 
 _RARE = 1 / 12  # standard errors a power of two costs if nothing stands out: one is likelier than 1e15
-_OPEN_CHANCE = 0.001  # that noise alone makes an open bin of the last round look filled
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,7 @@ def bounds_asks(n_columns: int) -> list[Ask]:
         Ask.like(ColumnHistograms(magnitudes(n_columns)), share=_FIRST),
         Ask.like(ColumnHistograms(zoom), times=_ZOOMS, share=_LEAST),
         Ask.like(ColumnHistograms(last), share=_LEAST),
+        Ask.like(OutsideVotes(np.zeros((n_columns, 2 * RINGS)), 2), share=_LEAST),
     ]
 
 
@@ -104,25 +107,24 @@ def buy_bounds(grant: Grant, n_columns: int, names: tuple[str, ...] | None) -> B
     lower, upper = look.ranges
     lower = np.where(look.clear, lower, np.minimum(lower, -1.0))  # a box around zero, where nothing stands out
     upper = np.where(look.clear, upper, np.maximum(upper, 1.0))
+    widest, left = (lower, upper), MOST_SHARE - _FIRST
     for _ in range(_ZOOMS):
-        part, noise = _enough(grant, n_columns, _ZOOM, _ZOOM_NOISE * look.records)
+        part, noise = _enough(grant, ColumnHistograms(np.zeros((n_columns, 1))), _ZOOM, _ZOOM_NOISE * look.records)
         fitting = np.round(2 * np.log2(_FILLED * look.records / noise))
         bins = 2 ** int(np.clip(fitting, _FEWEST_BINS, _MOST_BINS))
         edges = around(lower, upper, bins=bins, near=_NEAR_RINGS, far=_FAR_RINGS)
-        look = _look(part, edges, _NEAR_RINGS + _FAR_RINGS + 1, longest=1)
+        look, left = _look(part, edges, _NEAR_RINGS + _FAR_RINGS + 1, longest=1), left - part.share
         clear = look.clear
         lower, upper = (np.where(clear, new, old) for new, old in zip(look.ranges, (lower, upper), strict=True))
+        widest = np.minimum(widest[0], lower), np.maximum(widest[1], upper)
         if all(map(spread, look.seen, look.counts)):
             break
-    part, _ = _enough(grant, n_columns, _LAST, _LAST_NOISE * look.records)
     edges = around(lower, upper, bins=_FINE_BINS, near=_FINE_RINGS)
-    return _ends(_look(part, edges, _FINE_RINGS + 1, longest=_FEW_RINGS), lower, upper, names)
-
-
-def bounds_doubts(model: Any) -> npt.NDArray[np.bool_]:
-    """Return for each column of a fitted model whether its bounds were bought and are in doubt."""
-    given = np.zeros(model.bounds_.n_columns, dtype=bool)
-    return np.asarray(getattr(model, "bounds_in_doubt_", given), dtype=bool)
+    part, _ = _enough(grant, ColumnHistograms(edges), left / 2, _LAST_NOISE * look.records)
+    look, left = _look(part, edges, _FINE_RINGS + 1, longest=_FEW_RINGS), left - part.share
+    lower, upper = _ends(look, lower, upper)
+    lower, upper, enough = _checked(grant, left, (lower, upper), widest, look)
+    return Bought(Box(tuple(lower.tolist()), tuple(upper.tolist()), names), ~(look.clear & enough))
 
 
 def _look(part: Grant, edges: Floats, rings: int, *, longest: int) -> _Look:
@@ -134,9 +136,8 @@ def _look(part: Grant, edges: Floats, rings: int, *, longest: int) -> _Look:
     return _Look(released.value, stderr, released.law, closed(edges), found)
 
 
-def _enough(grant: Grant, n_columns: int, most: float, noise: float) -> tuple[Grant, float]:
-    """Return the least part of a grant for a wanted standard error of a bin, or the most; and what it gives."""
-    query = ColumnHistograms(np.zeros((n_columns, 1)))
+def _enough(grant: Grant, query: Query, most: float, noise: float) -> tuple[Grant, float]:
+    """Return the least part of a grant for a wanted standard error of a first count, or the most; and what it gives."""
     for share in np.geomspace(_LEAST, most, 20).tolist():
         part = grant.worth(share)
         stderr = float(part.stderr(query).flat[0])
@@ -145,19 +146,31 @@ def _enough(grant: Grant, n_columns: int, most: float, noise: float) -> tuple[Gr
     return part, stderr
 
 
-def _ends(look: _Look, lower: Floats, upper: Floats, names: tuple[str, ...] | None) -> Bought:
-    """Return bounds from the last round: where tails end; the former range where nothing stands out."""
-    lower, upper = lower.copy(), upper.copy()
-    doubt = ~look.clear
-    filled = look.law.tail(_OPEN_CHANCE) * look.stderr
-    rings = _FINE_RINGS + 1
+def _ends(look: _Look, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+    """Return ranges from the last look: where tails end; the former range where nothing stands out."""
+    lower, upper, rings = lower.copy(), upper.copy(), _FINE_RINGS + 1
     for j, (one, counts, edges) in enumerate(zip(look.seen, look.counts, look.edges, strict=True)):
-        if not one.clear:
-            continue
-        high = upper_end(counts, edges, one.last, rings, look.stderr, look.records)
-        mirrored = len(counts) - 1 - one.first
-        low = upper_end(counts[::-1], -edges[::-1], mirrored, rings, look.stderr, look.records)
-        lower[j], upper[j] = -low.at, high.at
-        doubt[j] = not (low.told and high.told) or max(counts[0], counts[-1]) > filled
+        if one.clear:
+            upper[j] = upper_end(counts, edges, one.last, rings, look.stderr, look.records)
+            mirrored = len(counts) - 1 - one.first
+            lower[j] = -upper_end(counts[::-1], -edges[::-1], mirrored, rings, look.stderr, look.records)
+    return lower, upper
+
+
+def _checked(
+    grant: Grant, left: float, ranges: tuple[Floats, Floats], widest: tuple[Floats, Floats], last: _Look
+) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+    """Count what lies outside of ranges. Return them extended, and which of them are known to leave little outside."""
+    query = OutsideVotes(surroundings(*ranges, widest), grant.norm)
+    sure = last.law.tail(chance(len(query.edges)))
+    part, _ = _enough(grant, query, left, _CHECK_MARGIN * last.records / sure)
+    released = part.release(query)
+    totals, rings, classes = query.split(released.value)
+    errors = [float(each.flat[0]) for each in query.split(released.stderr)]
+    most = MOST_OUTSIDE * last.records / hidden_by_parts(query, classes, errors[2])
+    found = [extension(*each, (errors[0], errors[1]), most, sure) for each in zip(totals, rings, strict=True)]
+    columns = np.arange(len(found))
+    lower = query.edges[columns, [RINGS - 1 - one.below for one in found]]
+    upper = query.edges[columns, [RINGS + one.above for one in found]]
     lower, upper = widened(*np.clip([lower, upper], -LARGEST_BOUND / 2, LARGEST_BOUND / 2))
-    return Bought(Box(tuple(lower.tolist()), tuple(upper.tolist()), names), doubt)
+    return lower, upper, np.array([one.enough for one in found])

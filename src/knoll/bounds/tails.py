@@ -5,8 +5,6 @@ generalised Pareto law is laid through the median and two points of the tail; it
 (uniform), near zero for those of normal and exponential laws, positive for powers (Pareto).
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from knoll.arrays import Floats
@@ -27,15 +25,7 @@ _INDEX = (-0.3, 0.7)  # tails between one that ends soon and a power of 1.4; hea
 _INDICES = np.arange(-10, 20) * 0.05 + 0.025  # tried; zero, where the law is a logarithm, is not among them
 
 
-@dataclass(frozen=True)
-class End:
-    """Where a tail ends, and whether enough of it is told from noise to say so."""
-
-    at: float
-    told: bool
-
-
-def upper_end(counts: Floats, edges: Floats, last: int, rings: int, stderr: float, records: float) -> End:
+def upper_end(counts: Floats, edges: Floats, last: int, rings: int, stderr: float, records: float) -> float:
     """Return where the upper tail of a column ends; mirror the column for the lower one.
 
     Parameters
@@ -66,7 +56,7 @@ def upper_end(counts: Floats, edges: Floats, last: int, rings: int, stderr: floa
     index = float(np.clip(index + stderr / (share * records), *_INDEX)) or _INDICES[10]
     rest = REST * min(1.0, _NEAR_ENOUGH / share) * 2.0 ** (-_FARTHER * max(index, 0.0))
     end = median + (outer - median) * _reach(rest, share, index)
-    return End(max(end, float(edges[last + 1])), wanted <= _LARGEST * records)
+    return max(end, float(edges[last + 1]))
 
 
 def _grown(counts: Floats, last: int, rings: int, stderr: float) -> int:

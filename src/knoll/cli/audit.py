@@ -9,6 +9,7 @@ import typer
 from rich.table import Table
 
 from knoll.cli.common import console, plain_errors
+from knoll.cli.typed import command_line
 
 Relation = Annotated[
     str | None, typer.Option(help="add_remove (default), replace_special or replace_one; not with module:attribute.")
@@ -52,8 +53,13 @@ def audit(
         found = attack(mechanism, columns=columns, name=name, verbose=True, **limits, **said)
         out = out if out.suffix else out.with_suffix(".png")
         plot_audit(found).savefig(out, dpi=130)
+        found.report(out.with_suffix(".html"), command=command_line())
     _print(found, runs, seconds)
-    console.print(f"Wrote {out}: the attacks against the guarantee.", highlight=False, soft_wrap=True)
+    console.print(
+        f"Wrote {out} and {out.with_suffix('.html')}: the attacks against the guarantee.",
+        highlight=False,
+        soft_wrap=True,
+    )
     if not found.passed:
         raise typer.Exit(1)
 

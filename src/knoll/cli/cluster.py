@@ -5,7 +5,16 @@ from typing import Annotated, Any
 
 import typer
 
-from knoll.cli.common import Data, FitOptions, console, fit_and_write, method_option, print_table, with_fit_options
+from knoll.cli.common import (
+    Data,
+    FitOptions,
+    console,
+    fit_and_write,
+    method_option,
+    print_summary,
+    print_table,
+    with_fit_options,
+)
 from knoll.registry import methods
 
 METHODS = methods("cluster")
@@ -63,14 +72,14 @@ def demo(
         bounds, ",".join(BOUNDS), user=USER, cap=MOST_VISITS, missing="drop", ledger=out / "privacy.db", seed=0
     )
     cluster(data=data, k=4, method="kmeans", out=out, **vars(options))
-    console.print(f"\nOpen [bold]{out / 'clusters.png'}[/bold] to see the clusters.", highlight=False)
+    console.print(f"\nOpen [bold]{out / 'report.html'}[/bold] to see the clusters.", highlight=False)
 
 
 def _show(model: Any) -> None:
-    from knoll.report import MEANING, centers_table, summary_rows
+    from knoll.report import MEANING, centers_table
 
     if hasattr(model, "columns_"):
-        print_table(f"Clusters, largest first ({MEANING})", *summary_rows(model), "summary.csv")
+        print_summary(f"Clusters, largest first ({MEANING})", model)
     else:
         print_table(f"Clusters, largest first ({MEANING})", *centers_table(model), "centers.csv")
     unseen = int((~model.clusters_seen_).sum())

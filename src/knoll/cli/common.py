@@ -4,7 +4,7 @@ import inspect
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
@@ -16,14 +16,24 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from knoll.cli.parse import read_bounds, read_columns, read_kinds
+from knoll.cli.options import Dates, Decimal, Delimiter, Encoding, LineBreaks, Thousands
+from knoll.cli.parse import read_bounds, read_columns, read_kinds, read_place
 
 console = Console()
 FEWEST_COLUMNS = 2  # of a printed table, however narrow the terminal
 MOST_ROWS = 50  # of a printed table; the file has all
+MOST_ON_SIDE = 8  # clusters that are printed beside each other
+_DECLARED = (".toml", ".json")  # files that declare columns
 COLOURS = {"error": "red", "warning": "yellow", "info": "cyan"}  # of remarks, by severity
 
-Data = Annotated[Path, typer.Argument(help="Parquet, CSV or Arrow file, or a folder of them.")]
+Data = Annotated[
+    Path,
+    typer.Argument(
+        help="Parquet, CSV or Arrow file, a folder of them, or a database: postgresql://..., sqlite:///...",
+        parser=read_place,
+        metavar="DATA",
+    ),
+]
 Epsilon = Annotated[float, typer.Option(help="Privacy budget of this fit; smaller is more private.")]
 Delta = Annotated[
     float, typer.Option(help="Chance that the guarantee fails, far below 1 / records; 0 for pure differential privacy.")
@@ -40,12 +50,15 @@ class FitOptions:
         typer.Option(
             help='Public bounds: "age=0:110,bmi=10:60", "0:1" for all columns, or "private" (costs budget). '
             'Other kinds: "income=log:1000:1000000,visits=int:0:50,plan={basic,gold},smoker=bool,'
-            'joined=2020-01-01:2024-12-31,hour=cyclic:24", or a file columns.toml.'
+            'joined=2020-01-01:2024-12-31,hour=cyclic:24", or a file columns.toml or profile.json.'
         ),
     ] = None
     columns: Annotated[
         str | None,
-        typer.Option(help="Columns to use, separated by commas; or a file columns.toml, which also declares them."),
+        typer.Option(
+            help="Columns to use, separated by commas; or a file columns.toml, which also declares them, or the "
+            "profile.json of an earlier knoll profile, whose quantiles become bounds."
+        ),
     ] = None
     epsilon: Epsilon = 1.0
     delta: Delta = 1e-6
@@ -56,22 +69,28 @@ class FitOptions:
     relation: Relation = "add_remove"
     user: Annotated[str | None, typer.Option(help="Column of user ids: protect users, not rows.")] = None
     cap: Annotated[int, typer.Option(help="With --user: rows used per user.")] = 1
-    missing: Annotated[str, typer.Option(help="What to do if rows have missing values: refuse or drop.")] = "refuse"
-    line_breaks: Annotated[
-        bool,
-        typer.Option("--line-breaks", help="CSV fields may hold line breaks; the file's writer must close all quotes."),
+    missing: Annotated[
+        str,
+        typer.Option(
+            help="What to do if rows have missing values: refuse or drop. For one column, inside its declaration: "
+            '"age=0:110;missing=impute" (or refuse, drop; of categories and yes or no also level).'
+        ),
+    ] = "refuse"
+    line_breaks: LineBreaks = False
+    delimiter: Delimiter = None
+    encoding: Encoding = None
+    decimal: Decimal = None
+    thousands: Thousands = None
+    dates: Dates = None
+    table: Annotated[str | None, typer.Option(help="With a database: the table or view to read.")] = None
+    query: Annotated[str | None, typer.Option(help="With a database: a SELECT to read instead.")] = None
+    spool: Annotated[
+        bool, typer.Option("--spool", help="With a database: copy the columns to a local file first, for slow servers.")
     ] = False
-    delimiter: Annotated[
-        str | None, typer.Option(help="What divides fields of CSV files; by default told by the header line.")
+    dask: Annotated[
+        str | None, typer.Option(help="Read parquet files on Dask: the scheduler's address, tcp://..., or local.")
     ] = None
-    encoding: Annotated[
-        str | None, typer.Option(help="Of CSV files: latin-1, cp1252, ...; UTF-8 and UTF-16 are recognised.")
-    ] = None
-    decimal: Annotated[str | None, typer.Option(help='Decimal mark in CSV files: "." or ",".')] = None
-    thousands: Annotated[str | None, typer.Option(help="Mark between thousands in CSV files.")] = None
-    dates: Annotated[
-        str | None, typer.Option(help='Order of dates in texts: iso, day-first, month-first, or e.g. "%d.%m.%y".')
-    ] = None
+    spark: Annotated[bool, typer.Option("--spark", help="Read parquet files on Spark.")] = False
     ledger: Annotated[Path | None, typer.Option(help="Record the spend in this file.")] = None
     dataset: Annotated[str | None, typer.Option(help="Name of the data in the ledger; by default the file's.")] = None
     seed: Annotated[
@@ -97,24 +116,48 @@ class FitOptions:
 
     def _bounds(self) -> Any:
         """Return the bounds: given, or those of the file that declares the columns."""
-        if self.columns is None or not self.columns.endswith(".toml"):
+        if self.columns is None or not self.columns.endswith(_DECLARED):
             return read_bounds(self.bounds)
         if self.bounds is not None:
             raise typer.BadParameter("--columns with a file declares bounds already; leave --bounds out")
         return read_kinds(Path(self.columns))
 
-    def source(self, data: Path) -> Any:
-        """Return the chosen columns of a file; say which files a folder stands for."""
+    def source(self, data: Path | str) -> Any:
+        """Return the chosen columns of a file or a table; say which files a folder stands for."""
         import knoll
 
-        chosen = None if (self.columns or "").endswith(".toml") else read_columns(self.columns)
+        chosen = None if (self.columns or "").endswith(_DECLARED) else read_columns(self.columns)
+        if isinstance(data, str):
+            return knoll.Table(data, self.table, self.query, chosen, self.spool)
+        if self.table or self.query or self.spool:
+            raise typer.BadParameter("--table, --query and --spool are for databases: postgresql://..., sqlite:///...")
         about = self.delimiter, self.encoding, self.decimal, self.thousands, self.dates
         source = knoll.Source(data, chosen, self.line_breaks, *about)
         if data.is_dir():
             names = [str(file.relative_to(data)) for file in source.files]
             more = f" and {len(names) - 20} more" if len(names) > 20 else ""
             console.print(f"Reading {len(names)} files: {escape(', '.join(names[:20]))}{more}", highlight=False)
+        say_guessed(source)
+        if self.dask or self.spark:
+            from knoll.source import on_cluster
+
+            return on_cluster(source, dask=self.dask)
         return source
+
+
+def say_guessed(source: Any) -> None:
+    """Say what was not declared about a CSV file, and is told by its header line. A file that is bad is told later."""
+    from knoll.engines.csv import CsvFile, Dialect
+    from knoll.engines.listing import file_kind
+
+    if source.delimiter is not None:
+        return
+    with suppress(ValueError, OSError):
+        if file_kind(source.files) == "csv":
+            mark = CsvFile(source.files[0], Dialect(None, source.encoding)).delimiter
+            words = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}[mark]
+            how = f"{source.encoding or 'UTF-8'}, dates {source.dates or 'year first'}"
+            console.print(f"[dim]Read as fields between {words} (by the header line), {how}.[/dim]", highlight=False)
 
 
 def with_fit_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -170,8 +213,16 @@ def fit_and_write(
         started = time.monotonic()
         model.fit(options.source(data))
         seconds = time.monotonic() - started
-        files = write(model, out)
+        files = write(model, out) | write_page(model, out)
     print_result(model, show, files, seconds)
+
+
+def write_page(result: Any, out: Path) -> dict[Path, str]:
+    """Write the report of a result beside its other files; return what it is."""
+    from knoll.cli.typed import command_line
+
+    result.report(out / "report.html", command=command_line())
+    return {out / "report.html": "all of it on one page, to open and to send"}
 
 
 def print_result(model: Any, show: Callable[[Any], None], files: dict[Path, str], seconds: float) -> None:
@@ -212,13 +263,13 @@ def print_bounds(model: Any) -> None:
         console.print(f"  ... and {more}; the model's file has all", highlight=False)
 
 
-def print_table(title: str, header: list[str], rows: list[list[str]], file: str) -> None:
+def print_table(title: str, header: list[str], rows: list[list[str]], file: str, *, lines: bool = False) -> None:
     """Print the first rows of a table, and say in which file the others are, and columns that do not fit."""
-    widths = [max(map(cell_len, column)) + 3 for column in zip(header, *rows[:MOST_ROWS], strict=True)]
+    widths = [max(map(_widest, column)) + 3 for column in zip(header, *rows[:MOST_ROWS], strict=True)]
     shown = len(header)
     while shown > FEWEST_COLUMNS and 1 + sum(widths[:shown]) > console.width:
         shown -= 1
-    console.print(_table(title, header[:shown], rows))
+    console.print(_table(title, header[:shown], rows, lines=lines))
     left = [name for name in header[shown:] if name != "..."]
     if left:
         names = f"{', '.join(left[:5])}{', ...' if len(left) > 5 else ''}"
@@ -227,9 +278,30 @@ def print_table(title: str, header: list[str], rows: list[list[str]], file: str)
         console.print(f"... and {len(rows) - MOST_ROWS} more, in {file}")
 
 
-def _table(title: str, header: list[str], rows: list[list[str]]) -> Table:
+def print_summary(title: str, model: Any) -> None:
+    """Print clusters in the terms of the columns, and what sets each apart; on its side if that shows more of it."""
+    from knoll.report import apart_lines, summary_rows
+
+    header, rows = summary_rows(model)
+    wide = sum(max(map(cell_len, column)) + 3 for column in zip(header, *rows[:MOST_ROWS], strict=True))
+    if wide >= console.width and len(rows) <= MOST_ON_SIDE:
+        lines = [[cell.replace(", ", "\n") for cell in line] for line in zip(*rows, strict=True)]
+        turned = [[name, *line] for name, line in zip(header[1:], lines[1:], strict=True)]
+        print_table(title, ["", *(f"cluster {number}" for number in lines[0])], turned, "summary.csv", lines=True)
+    else:
+        print_table(title, header, rows, "summary.csv")
+    if apart := apart_lines(model)[:MOST_ROWS]:
+        console.print(escape("What sets each apart:\n" + "\n".join(f"  {line}" for line in apart)), highlight=False)
+
+
+def _widest(cell: str) -> int:
+    """Return the width of a cell: that of its longest line."""
+    return max(map(cell_len, cell.split("\n")))
+
+
+def _table(title: str, header: list[str], rows: list[list[str]], *, lines: bool = False) -> Table:
     """Return the first rows of a table. Numbers are never cut."""
-    table = Table(title=title, title_justify="left")
+    table = Table(title=title, title_justify="left", show_lines=lines)
     for heading in header:
         table.add_column(escape(heading), justify="right", no_wrap=True, overflow="fold")
     for row in rows[:MOST_ROWS]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from knoll.cli.common import console, plain_errors, prepare_folder, print_result
+from knoll.cli.common import console, plain_errors, prepare_folder, print_result, write_page
 from knoll.cli.mixture import show_mixture, write_mixture
 from knoll.cli.parse import read_bounds, read_columns
 
@@ -81,10 +81,12 @@ def local_fit(
         prepare_folder(out)
         started = time.monotonic()
         known = {"epsilon": runner.epsilon, "delta": runner.delta, "bounds": runner.box}
-        model = LocalGaussianMixture(k, random_state=seed, **known).fit_reports(read_lines(reports), runner)
+        model = LocalGaussianMixture(k, random_state=seed, verbose=True, **known).fit_reports(
+            read_lines(reports), runner
+        )
         if names is not None:
             model.feature_names_in_ = np.array(names, dtype=object)
-        files = write_mixture(model, out, synthetic)
+        files = write_mixture(model, out, synthetic) | write_page(model, out)
         seconds = time.monotonic() - started
     print_result(model, _show, files, seconds)
 

@@ -6,7 +6,16 @@ from typing import Annotated, Any
 
 import typer
 
-from knoll.cli.common import Data, FitOptions, console, fit_and_write, method_option, print_table, with_fit_options
+from knoll.cli.common import (
+    Data,
+    FitOptions,
+    console,
+    fit_and_write,
+    method_option,
+    print_summary,
+    print_table,
+    with_fit_options,
+)
 from knoll.registry import methods
 
 METHODS = methods("mixture")
@@ -41,7 +50,10 @@ def show_mixture(model: Any) -> None:
     """Print components, and what privacy noise did to them."""
     from knoll.report import MEANING, components_table
 
-    print_table(f"Components, largest first ({MEANING})", *components_table(model), "components.csv")
+    if hasattr(model, "columns_"):
+        print_summary(f"Components, largest first ({MEANING})", model)
+    else:
+        print_table(f"Components, largest first ({MEANING})", *components_table(model), "components.csv")
     if model.n_components is None:
         console.print(f"{model.n_components_} components, chosen from the released values.")
     if (drawn := float(model.shrinkage_.max())) > 0.05:
@@ -50,12 +62,9 @@ def show_mixture(model: Any) -> None:
 
 def write_mixture(model: Any, out: Path, synthetic: int) -> dict[Path, str]:
     """Write the model, its components, a picture and synthetic rows; return what is in each file."""
-    import numpy as np
-
     import knoll
     from knoll.plots import plot_mixture
-    from knoll.report import write_components
-    from knoll.report.clusters import column_names
+    from knoll.report import write_components, write_rows, write_summary
 
     files = {
         out / "model.json": "the model: knoll.load(path), knoll predict",
@@ -65,9 +74,10 @@ def write_mixture(model: Any, out: Path, synthetic: int) -> dict[Path, str]:
     knoll.save(model, out / "model.json")
     write_components(model, out / "components.csv")
     plot_mixture(model).savefig(out / "mixture.png", dpi=130)
+    if hasattr(model, "columns_"):
+        files[out / "summary.csv"] = "the components in the terms of your columns"
+        write_summary(model, out / "summary.csv")
     if synthetic:
         files[out / "synthetic.csv"] = f"{synthetic:,} synthetic rows, as private as the model"
-        header = ",".join(f'"{name}"' for name in column_names(model))
-        rows = model.sample(synthetic)
-        np.savetxt(out / "synthetic.csv", rows, fmt="%.6g", delimiter=",", header=header, comments="")
+        write_rows(model, synthetic, out / "synthetic.csv")
     return files

@@ -7,7 +7,7 @@ import typer
 
 
 def read_bounds(text: str | None) -> Any:
-    """Read ``age=0:110,bmi=10:60``, ``0:1`` (for all columns), ``private``, declared kinds, or a file columns.toml.
+    """Read bounds: ``age=0:110,bmi=10:60``, ``0:1`` for all columns, ``private``, other kinds, or a file of them.
 
     >>> read_bounds("age=0:110, bmi=10:60")
     {'age': (0.0, 110.0), 'bmi': (10.0, 60.0)}
@@ -18,7 +18,7 @@ def read_bounds(text: str | None) -> Any:
     """
     if text is None or text == "private":
         return text
-    if text.endswith(".toml"):
+    if text.endswith((".toml", ".json")):
         return read_kinds(Path(text))
     if "=" not in text:
         return _range(text)
@@ -26,11 +26,27 @@ def read_bounds(text: str | None) -> Any:
     return _kinds(text) if bounds is None else bounds
 
 
-def read_kinds(path: Path) -> Any:
-    """Read a file columns.toml."""
-    from knoll.columns.toml import load_toml
+def read_place(text: str) -> Any:
+    """Read where the data is: a path, or the URI of a database, which stays a text.
 
-    return load_toml(path)
+    >>> read_place("postgresql://host/clinic"), read_place("visits.csv").name
+    ('postgresql://host/clinic', 'visits.csv')
+    """
+    return text if "://" in str(text) else Path(text)
+
+
+def read_kinds(path: Path) -> Any:
+    """Read a file columns.toml, or the profile.json of `knoll profile`: bounds around its released quantiles."""
+    if path.suffix == ".toml":
+        from knoll.columns.toml import load_toml
+
+        return load_toml(path)
+    import knoll
+
+    profile = knoll.load(path)
+    if not hasattr(profile, "found_columns"):
+        raise typer.BadParameter(f"{path.name} holds a {type(profile).__name__}, not a profile")
+    return profile
 
 
 def _numbers(text: str) -> dict[str, tuple[float, float]] | None:

@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 
 from knoll.cli.cluster import METHODS
-from knoll.cli.common import Delta, Epsilon, Relation, console, method_option, plain_errors, prepare_folder
+from knoll.cli.common import Delta, Epsilon, Relation, console, method_option, plain_errors, prepare_folder, write_page
 from knoll.cli.parse import read_bounds, read_columns, read_numbers
 
 MULTIPLES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # of --epsilon, if no list is given: evenly on a logarithmic scale
@@ -78,8 +78,11 @@ def plan(
             verbose=True,
         )  # fmt: skip
         _write(found, out)
+        write_page(found, out)
     _show(found)
-    console.print(f"\nWrote {out / 'plan.png'} and {out / 'plan.csv'}.", highlight=False, soft_wrap=True)
+    console.print(
+        f"\nWrote {out / 'report.html'}, {out / 'plan.png'} and {out / 'plan.csv'}.", highlight=False, soft_wrap=True
+    )
 
 
 def _show(found: Any) -> None:

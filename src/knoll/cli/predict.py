@@ -10,19 +10,27 @@ from typing import Annotated, Any
 import typer
 
 from knoll.cli.common import console, plain_errors
+from knoll.cli.options import Dates, Decimal, Delimiter, Encoding, LineBreaks, Thousands
 
 
 def predict(
     model: Annotated[Path, typer.Argument(help="model.json of an earlier run.")],
     data: Annotated[Path, typer.Argument(help="Rows to label; of a regression, with the predictors at least.")],
     out: Annotated[Path | None, typer.Option(help="CSV to write; standard output by default.")] = None,
+    line_breaks: LineBreaks = False,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    dates: Dates = None,
 ) -> None:
     """Label rows with a released model: the cluster, component or mode of each row, or the predicted response.
 
-    Spends no budget. The labels are as sensitive as your rows.
+    Spends no budget. The labels are as sensitive as your rows. A row without a value that is needed gets no label.
     """
     import knoll
-    from knoll.source import open_table
+    from knoll.imputing import filled
+    from knoll.source import Source, open_source
 
     with plain_errors():
         fitted = knoll.load(model)
@@ -30,16 +38,20 @@ def predict(
             raise ValueError(f"a {type(fitted).__name__} describes a density; there is nothing to predict for a row")
         what, names, width = _answer(fitted)
         columns = vars(fitted).pop("columns_", None)  # rows come encoded
-        engine = (
-            _open(data, names, width) if columns is None else open_table(columns, data, missing="drop", unit=None)[0]
+        source = Source(
+            data, names if columns is None else None, line_breaks, delimiter, encoding, decimal, thousands, dates
         )
+        engine = open_source(source, columns, missing="drop", unit=None)
+        if engine.n_columns != width and not (names is None and engine.n_columns == width + 1):
+            raise typer.BadParameter(f"the model has {width} columns, the file {engine.n_columns}")
         if names is not None:
             del fitted.feature_names_in_  # rows come as plain arrays, in the model's order
         with _written_whole(out) as stream:
             table = csv.writer(stream)
             table.writerow(["row", what])
             row = 0
-            for rows, _, _ in engine.read():
+            for block, _, _ in engine.read():
+                rows = filled(block, getattr(fitted, "imputed_", None))
                 table.writerows((row + i, answer) for i, answer in enumerate(_answers(fitted, rows[:, :width])))
                 row += len(rows)
         if out:
@@ -57,15 +69,6 @@ def _answer(fitted: Any) -> tuple[str, list[str] | None, int]:
         return response, None if names is None else names[:-1], fitted.n_features_in_ - 1
     kind = "cluster" if is_clusterer(fitted) else "mode" if hasattr(fitted, "modes_") else "component"
     return kind, names, fitted.n_features_in_
-
-
-def _open(data: Path, names: list[str] | None, width: int) -> Any:
-    from knoll.engines.files import FileEngine
-
-    engine = FileEngine(data, names)
-    if engine.n_columns != width and not (names is None and engine.n_columns == width + 1):
-        raise typer.BadParameter(f"the model has {width} columns, the file {engine.n_columns}")
-    return engine
 
 
 def _answers(fitted: Any, rows: Any) -> list[Any]:

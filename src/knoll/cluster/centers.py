@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from knoll.cluster.found import Clusters, error_bars, without_unseen
 from knoll.diagnose import Facts, Quality, chosen, facts_of, quality_of_cells, visible
-from knoll.estimator import DropsUnseen, FitContext, PrivateFit, open_curator
+from knoll.estimator import DropsUnseen, FitContext, PrivateFit, one_thread, open_curator
 from knoll.parameters import MOST_CLUSTERS, Rule, Whole, check_shape
 from knoll.privacy import Ask
 from knoll.rows import label_rows, points_of, same_columns
@@ -66,9 +66,11 @@ class PrivateCenters(
 
     def _fit(self, context: FitContext, rng: np.random.RandomState) -> dict[str, Any]:
         found = self._search(context, self._n_clusters(), rng)
-        bars = error_bars(found, context)
-        if self.drop_unseen:
-            found, bars = without_unseen(found, bars, context)
+        with one_thread():  # matrices of centres and made-up records are small, whatever the number of columns
+            bars = error_bars(found, context)
+            if self.drop_unseen:
+                found, bars = without_unseen(found, bars, context)
+            quality = None if found.means.sums is None else quality_of_cells(found.means.sums)
         means = found.means
         return {
             "n_clusters_": len(means.centres),
@@ -78,7 +80,7 @@ class PrivateCenters(
             "cluster_sizes_stderr_": bars.sizes,
             "clusters_seen_": bars.seen,
             "scales_": context.scales,
-            "quality_": None if means.sums is None else quality_of_cells(means.sums),
+            "quality_": quality,
             **found.more,
         }
 
@@ -179,6 +181,8 @@ class PrivateCenters(
             epsilon=self.epsilon if epsilon is None else epsilon,
             delta=self.delta if delta is None else delta,
         )
+        if hasattr(self, "imputed_"):  # released already
+            again.imputed_ = self.imputed_
         asks = moments_asks(self.bounds_.n_columns, len(self.cluster_centers_), covariance_type)
         with open_curator(again, X, public=("the parameters", "the centres"), asks=asks) as context:
             form = Form.of(covariance_type, floor, context.domain, self.scales_)
@@ -218,3 +222,6 @@ class PrivateCenters(
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True
         return tags
+
+    def _more_tags(self) -> dict[str, bool]:
+        return {"non_deterministic": True}  # the same for scikit-learn 1.5

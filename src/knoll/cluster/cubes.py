@@ -9,7 +9,7 @@ Where we differ. Projected records are clipped to a public radius again. Weighte
 the cells; the paper's private swaps spend more budget. Count and sum of the averaging are one joint query.
 """
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from typing import ClassVar
 
 import numpy as np
@@ -22,9 +22,9 @@ from knoll.parameters import PRESET, Whole
 from knoll.privacy import Ask
 from knoll.queries import Box, CellMoments, Nearest, Projected, SplitTree, random_projection
 from knoll.queries.query import UNIT
+from knoll.steps.centres import with_variances
 from knoll.steps.count_tree import grow_ask, grow_by_counts
 from knoll.steps.means import cell_means, means_ask
-from knoll.steps.refine import with_variances
 
 PAPER_DIMENSIONS, PAPER_DEPTH = 8, 24  # what `preset="paper"` uses
 COUNTS_SHARE = 0.5  # for the cubes, the rest for the averaging: better cells against better means in them
@@ -111,11 +111,21 @@ class Cubes(PrivateCenters):
         moments = context.grant.release(CellMoments(cells, domain, scales))
         otherwise = np.tile(domain.centre, (k, 1)) if isinstance(low, Projected) else centres * unit
         means = cell_means(moments, domain.centre, domain, otherwise=otherwise)
-        if low is not domain:
-            return Clusters(means.with_measured(domain, scales))
         within = np.array([np.ptp(cubes[node], axis=0) for node in leaves.nodes]) * low.steps / unit
-        spread = with_variances(centres, middles / unit, np.maximum(leaves.counts, 1e-9), labels).variance
-        inside = np.array(
-            [np.square(within[labels == i]).mean(axis=0) if (labels == i).any() else 0 * unit for i in range(k)]
-        )
-        return Clusters(means.with_measured(domain, scales, at=centres * unit, variance=spread + inside / 12))
+        variance = cell_variance(middles / unit, within, leaves.counts, centres, labels)
+        if not isinstance(low, Projected):
+            return Clusters(means.with_measured(domain, scales, at=centres * unit, variance=variance))
+        alike = np.tile(variance.mean(axis=1, keepdims=True), domain.n_columns)  # the projection is a random one
+        seen = means.with_measured(domain, scales, variance=alike)
+        assert seen.measured is not None
+        return Clusters(replace(seen, measured=replace(seen.measured, at=centres, view=low.matrix)))
+
+
+def cell_variance(
+    middles: np.ndarray, within: np.ndarray, counts: np.ndarray, centres: np.ndarray, labels: np.ndarray
+) -> np.ndarray:
+    """Return the variances of cells from the middles and widths of their cubes, in which records are taken for even."""
+    spread = with_variances(centres, middles, np.maximum(counts, 1e-9), labels).variance
+    cubes = [np.square(within[labels == i]) for i in range(len(centres))]
+    inside = np.array([each.mean(axis=0) if len(each) else np.zeros(centres.shape[1]) for each in cubes])
+    return spread + inside / 12

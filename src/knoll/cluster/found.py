@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import pairwise_distances_argmin
 
 from knoll.estimator import FitContext
 from knoll.numeric.bars import Bars, bars
+from knoll.numeric.distances import nearest
 from knoll.numeric.made_up import Published
 from knoll.steps.means import CellMeans
 
@@ -50,11 +50,11 @@ def error_bars(found: Clusters, context: FitContext) -> Bars:
         return Bars(means.stderr, means.counts_stderr, means.seen)
     at = means.centres / context.scales
 
-    def nearest(rows: np.ndarray) -> np.ndarray:
-        return pairwise_distances_argmin(rows / context.scales, at)
+    def by_distance(rows: np.ndarray) -> np.ndarray:
+        return nearest(rows / context.scales, at)
 
     published = Published(
-        means.centres, np.maximum(means.counts, 0.0), found.assign or nearest, context.domain.clip, context.domain.half,
+        means.centres, np.maximum(means.counts, 0.0), found.assign or by_distance, context.domain,
         pure=context.grant.norm == 1,
     )  # fmt: skip
     return bars(means.measured, published)
@@ -67,8 +67,8 @@ def without_unseen(found: Clusters, known: Bars, context: FitContext) -> tuple[C
     if keep.all():
         return found, known
     means = found.means
-    nearest = pairwise_distances_argmin(means.centres / context.scales, means.centres[keep] / context.scales)
-    new = np.where(keep, np.cumsum(keep) - 1, nearest)
+    instead = nearest(means.centres / context.scales, means.centres[keep] / context.scales)
+    new = np.where(keep, np.cumsum(keep) - 1, instead)
     more = dict(found.more)
     more |= {name: new[more[name].astype(int)].astype(more[name].dtype) for name in found.refers}
     more |= {name: more[name][keep] for name in found.each}

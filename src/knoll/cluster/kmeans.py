@@ -22,19 +22,12 @@ from knoll.estimator import FitContext, declared
 from knoll.parameters import MOST_CLUSTERS, Whole
 from knoll.privacy import Ask, Shares
 from knoll.steps.axes import rotated_tree_asks
+from knoll.steps.centres import Centres
 from knoll.steps.choose import Choice, choice_asks, choose_clusters
 from knoll.steps.pieces import MOST
-from knoll.steps.refine import (
-    MOST_STEPS,
-    Centres,
-    affordable_steps,
-    refine,
-    solve,
-    spare_centres,
-    step_asks,
-    synthetic_points,
-)
+from knoll.steps.refine import MOST_STEPS, affordable_steps, refine, solve, spare_centres, step_asks, synthetic_points
 from knoll.steps.search import Searched, search_tree
+from knoll.synthetic import Sampled
 
 
 @dataclass(frozen=True)
@@ -73,7 +66,7 @@ SHARES, CHOICE_SHARES = KMeansShares(), ChoiceShares()
 
 
 @declared
-class KMeans(PrivateCenters):
+class KMeans(Sampled, PrivateCenters):
     """K-means under differential privacy, with nothing to tune.
 
     Parameters
@@ -157,3 +150,6 @@ class KMeans(PrivateCenters):
         turned = refined.sums.variance if rotation is None else refined.sums.variance @ np.square(rotation.axes)
         more = {**choice.attributes(), "cluster_variances_": turned * np.square(context.scales)}
         return Clusters(means, more, each=("cluster_variances_",))
+
+    def _drawn_from(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.cluster_sizes_, self.cluster_centers_, self.cluster_variances_

@@ -16,12 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from knoll.cluster.centers import PrivateCenters
+from knoll.cluster.described import default_subclusters, described
 from knoll.cluster.found import Clusters
 from knoll.cluster.kmeans import KMeans
 from knoll.diagnose import Facts
 from knoll.estimator import FitContext, PrivateFit, declared
 from knoll.mixture.base import PrivateMixture
-from knoll.morse import Landscape, agreement, choose_cut, clusters_of, confidence, landscape
+from knoll.morse import agreement, choose_cut, clusters_of, confidence, landscape, numbers_again
 from knoll.morse.field import Field
 from knoll.morse.flow import basins
 from knoll.numeric.mixture import Mixture
@@ -29,16 +30,16 @@ from knoll.parameters import MOST_CLUSTERS, OneOf, Whole
 from knoll.privacy import Ask, PrivacyError
 from knoll.privacy.errors import brief
 from knoll.rows import points_of
-from knoll.steps.cells import density_asks, density_from_cells
-from knoll.steps.choose import Choice, choice_asks, choose_clusters
+from knoll.steps.cells import density_asks, density_from_cells, density_from_shapes, steps_ask
+from knoll.steps.choose import Choice, choice_asks, choose_clusters, coarser_level
 from knoll.steps.grid import MOST_COLUMNS, grid_asks, release_grid_mixture
-from knoll.steps.means import CellMeans
 from knoll.steps.moments import Form
 from knoll.steps.pieces import MOST
 from knoll.steps.start import ChoiceShares
 from knoll.steps.subclusters import Subclusters
 
 DENSITY_SHARE = 0.5  # for the mixture, the rest for the clusterer: good shapes against good places
+CHOICE_SHARE = 0.65  # if the number of clusters is chosen: for the pieces, which come with their shapes
 REDRAWS, FEWER_DRAWS = 20, 2_000  # repetitions for the confidence, and points drawn in each: more are surer and slower
 MOST_FULL = 64  # columns up to which products of columns are released: all d (d + 1) / 2 share the budget
 CUTS = ("overlap", "prominence", "persistence", "height")
@@ -153,8 +154,8 @@ class MorseClustering(PrivateCenters):
     def _asks_for(self, n_columns: int, k: int | None) -> list[Ask]:
         shape = "full" if n_columns <= MOST_FULL else "diag"
         if self._chooses(n_columns, k):
-            asks = [*choice_asks(n_columns, ChoiceShares()), *density_asks(n_columns, MOST, shape)]
-            return [ask.within(DENSITY_SHARE) for ask in asks]
+            asks = [ask.within(CHOICE_SHARE) for ask in choice_asks(n_columns, ChoiceShares())]
+            return [*asks, steps_ask(n_columns, MOST, shape, 1 - CHOICE_SHARE)]
         sub = default_subclusters(k, n_columns) if self.n_subclusters is None else int(self.n_subclusters)
         if self.base is None and n_columns <= MOST_COLUMNS:
             return grid_asks(n_columns)
@@ -175,13 +176,15 @@ class MorseClustering(PrivateCenters):
 
     def _search_chosen(self, context: FitContext, rng: np.random.RandomState, floor: np.ndarray) -> Clusters:
         """Choose clusters, with their pieces as sub-clusters; make a mixture of the pieces."""
-        chosen = choose_clusters(context, context.grant.part(1 - DENSITY_SHARE), ChoiceShares(), rng)
-        kept = chosen.group >= 0
-        centres = context.domain.clip(chosen.found.in_columns(chosen.pieces.at[kept], context))
+        chosen = choose_clusters(context, context.grant.part(CHOICE_SHARE), ChoiceShares(), rng)
+        kept, pieces = chosen.group >= 0, chosen.pieces
         form = Form.of(
             "full" if context.domain.n_columns <= MOST_FULL else "diag", FLOOR, context.domain, context.scales
         )
-        cells = Subclusters.of_belief(density_from_cells(context.grant.rest, context.domain, centres, form))
+        parts = pieces.count[kept] / pieces.count[kept].sum(), pieces.at[kept], pieces.variance[kept]
+        first = chosen.found.mixture(*parts, context, form.floor)
+        total = float(pieces.count[kept].sum())
+        cells = Subclusters.of_belief(density_from_shapes(context.grant.rest, context.domain, first, total, form))
         labels = np.unique(chosen.group[kept][cells.seen()], return_inverse=True)[1]
         cells = cells.steadied(floor)
         found = landscape(cells.mixture)
@@ -209,11 +212,13 @@ class MorseClustering(PrivateCenters):
             more = {"merge_confidence_": sure, **Choice.given(k).attributes()}
             return described(cells, found, clusters, more, context)
         apart = choose_cut(found.tree, redrawn) if k is None else found.tree.strongest(k - 1, self.cut)
-        drawn = [len(choose_cut(copy, [])) + 1 for copy in redrawn] if k is None else [len(apart) + 1]
+        drawn = numbers_again(redrawn, rng) if k is None else [len(apart) + 1]
         sure = confidence(found.tree, redrawn, apart, "persistence" if k is None else self.cut)
-        choice = Choice.of(len(apart) + 1, np.array([len(apart) + 1, *drawn]))
+        choice, clusters = Choice.of(len(apart) + 1, np.array([len(apart) + 1, *drawn])), found.tree.without(apart)
+        if k is None:
+            choice = choice.with_coarser(coarser_level(cells.means_of(clusters) / context.scales))
         more = {"merge_confidence_": sure, **choice.attributes()}
-        return described(cells, found, found.tree.without(apart), more, context)
+        return described(cells, found, clusters, more, context)
 
     def _subclusters(
         self, context: FitContext, default: int, rng: np.random.RandomState, floor: np.ndarray
@@ -284,41 +289,3 @@ class MorseClustering(PrivateCenters):
         if not 0 <= self.component_clusters_.min() <= self.component_clusters_.max() < self.n_clusters_:
             raise ValueError("a component has no cluster")
         self.to_mixture()
-
-
-def default_subclusters(n_clusters: int | None, n_columns: int) -> int:
-    """Return how many sub-clusters to look for.
-
-    Up to three columns there are many, since shapes bend; beyond there are fewer, since noise matters more. At least 6
-    was settled by made-up clusters: docs/benchmarks.md, "Morse clustering" (`--only table2`).
-    """
-    if n_columns <= 3:
-        return 24 if n_clusters is None else max(24, 3 * n_clusters)
-    return 12 if n_clusters is None else max(6, 2 * n_clusters)
-
-
-def described(
-    cells: Subclusters, found: Landscape, clusters: np.ndarray, more: dict[str, Any], context: FitContext
-) -> Clusters:
-    """Return the fitted attributes of the landscape, and the clusters' means and sizes."""
-    mixture, tree = cells.mixture, found.tree
-    labels = clusters[: mixture.n_components]
-    member = np.eye(int(labels.max()) + 1)[:, labels]
-    counts = member @ cells.counts
-    part = member * cells.counts / np.maximum(counts, 1e-300)[:, None]
-    means = CellMeans(
-        part @ mixture.means,
-        np.sqrt(part**2 @ cells.means_stderr**2),
-        counts,
-        np.sqrt(member @ cells.counts_stderr**2),
-        np.ones(len(counts), dtype=bool),
-    )
-    bars = cells.bars(labels, context.domain, means.centres, counts, pure=context.grant.norm == 1)
-    landscape = {
-        "weights_": mixture.weights, "means_": mixture.means, "covariances_": mixture.covariances,
-        "component_clusters_": labels, "peak_clusters_": clusters[found.leaf], "peaks_": found.peaks,
-        "saddles_": found.saddles, "saddle_heights_": found.saddle_heights, "saddle_ends_": found.saddle_ends,
-        "dendrogram_": tree.linkage, "merge_heights_": tree.height, "merge_persistence_": tree.persistence,
-    }  # fmt: skip
-    refers = ("component_clusters_", "peak_clusters_")
-    return Clusters(means, {**landscape, **more}, bars=bars, refers=refers)

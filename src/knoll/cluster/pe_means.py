@@ -46,17 +46,9 @@ from knoll.queries import (
     candidates,
     random_projection,
 )
+from knoll.steps.centres import Centres, with_variances
 from knoll.steps.means import CellMeans, cell_means, means_ask, vote_means
-from knoll.steps.refine import (
-    Centres,
-    affordable_steps,
-    hedge_points,
-    refine,
-    solve,
-    spare_centres,
-    step_asks,
-    with_variances,
-)
+from knoll.steps.refine import affordable_steps, hedge_points, refine, solve, spare_centres, step_asks
 from knoll.steps.tree import ROOT, Leaves, release_root
 
 STEP = 0.01  # the paper's variation, as a fraction of the domain's half width

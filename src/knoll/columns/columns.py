@@ -8,7 +8,7 @@ import numpy as np
 
 from knoll.arrays import Floats
 from knoll.columns.dates import Date
-from knoll.columns.kind import Kind, Missing, Part
+from knoll.columns.kind import Kind, Part
 from knoll.columns.levels import Boolean, Category
 from knoll.columns.numbers import Number
 from knoll.columns.plain import kind_from, named_columns
@@ -95,8 +95,8 @@ class Columns:
         """The names of all coordinates that the columns become."""
         return [each for name, kind in self for each in kind.coordinates(name)]
 
-    def missing(self, default: Missing) -> tuple[Any, ...]:
-        """Return what to do with a missing value of each column; a column of its own level has none."""
+    def missing(self, default: Any) -> tuple[Any, ...]:
+        """Return what to do with a missing value of each column; where it is a level of its own there is none."""
         return tuple("refuse" if (rule := kind.missing or default) == "level" else rule for kind in self.kinds)
 
     def decode(self, encoded: Floats) -> dict[str, np.ndarray]:
@@ -126,6 +126,7 @@ def as_columns(bounds: Any) -> Columns | None:
     >>> as_columns({"age": (0, 110), "smoker": bool})
     Columns(age=0:110, smoker=bool)
     """
+    bounds = getattr(bounds, "found_columns", bounds)  # of a profile
     if isinstance(bounds, Columns):
         return bounds
     if not isinstance(bounds, Mapping) or all(map(_is_pair_of_numbers, bounds.values())):

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from knoll.arrays import Floats
-from knoll.columns.kind import Kind, Missing, Part, finite, in_order
+from knoll.columns.kind import Kind, Missing, Part, finite
 from knoll.columns.moments import MONTHS, PER_DAY, moments
 from knoll.columns.numbers import number_text
 from knoll.columns.values import PLAIN, as_column, is_text, numbers, read_column
@@ -64,7 +64,8 @@ class Date(Kind):
                 Notation(dates=self.format)
             except DataError as error:
                 raise BoundsError(str(error)) from None
-        in_order(self.word, *self.part[1:])
+        if not self.part[1] < self.part[2]:
+            raise BoundsError(f"date: the first, {self.first}, is not before the last, {self.last}")
 
     @property
     def part(self) -> Part:
@@ -83,7 +84,7 @@ class Date(Kind):
         counts = np.rint(days * PER_DAY[unit])
         empty = np.isnan(counts)
         found = np.where(empty, 0, counts).astype(np.int64).astype(f"datetime64[{unit}]")
-        found[empty] = np.datetime64("NaT")
+        found[empty] = np.array("NaT", dtype=found.dtype)
         return found
 
     def describe(self) -> str:

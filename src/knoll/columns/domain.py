@@ -19,7 +19,8 @@ def domain_of(columns: Columns) -> Product:
     for _, kind in columns:
         part, weight = kind.part, kind.weight
         if part[0] == "line":
-            parts.append(Line(part[1], part[2], weight * (_YES_AND_NO if isinstance(kind, Boolean) else 1.0)))
+            yes_no = isinstance(kind, Boolean)
+            parts.append(Line(part[1], part[2], weight * (_YES_AND_NO if yes_no else 1.0), yes_no))
         elif part[0] == "corners":
             parts.append(Corners(part[1], weight))
         else:

@@ -27,23 +27,45 @@ _BY_TYPE = {
     "text": ("{level,level}", "text: fill in the levels that you know, or leave the column out"),
 }
 _BY_NAME = (
-    (r"(^|_)(id|uuid|guid|ssn|iban|email|phone|name|surname|address)$", "", "an id? no feature; --user protects users"),
-    (r"(^|_)(date|datum|timestamp|datetime|joined|created|updated|birth|dob)(_|$)|_(at|on)$", "first:last", "a date?"),
-    (r"(^|_)(hour|stunde)(_|$)", "cyclic:hour", "an hour of the day?"),
-    (r"(^|_)(weekday|day_of_week|dow)(_|$)", "cyclic:weekday", "a day of the week?"),
-    (r"(^|_)month(_|$)", "cyclic:month", "a month?"),
-    (r"^(is|has|was)_", "bool", "yes or no?"),
-    (r"(^|_)(sex|gender|plan|type|kind|category|class|status|country|region|city|color|colour)(_|$)", "{level,level}",
-     "a category?"),
-    (r"(income|salary|price|amount|revenue|fare|cost|charges|balance)", "log:lower:upper", "money?"),
+    (r"(^|_)(id|ids|uuid|guid|ssn|iban|e?mail|phone|name|vorname|nachname|surname|ticket|address)$"
+     r"|(^|_)(kunden|customer|client|patient|user|member|account|vertrags)_?(nr|no|nummer|number|num)$",
+     "", "an id? no feature; --user protects users"),
+    (r"(^|_)(date|datum|timestamp|datetime|joined|created|updated|birth|dob|since|seit|depuis)(_|$)"
+     r"|_(at|on)$|^(pickup|dropoff|start|end)$", "first:last", "a date?"),
+    (r"(^|_)(hour|stunde|heure)(_|$)", "cyclic:hour", "an hour of the day?"),
+    (r"(^|_)(weekday|day_of_week|dow|wochentag)(_|$)", "cyclic:weekday", "a day of the week?"),
+    (r"(^|_)(month|monat|mois)(_|$)", "cyclic:month", "a month?"),
+    (r"^(is|has|was)_|(^|_)(active|aktiv|churn|survived|newsletter|smoker|citizen|alive)(_|$)", "bool",
+     "yes or no?"),
+    (r"(^|_)(sex|gender|plan|type|kind|category|class|status|country|region|city|colou?r|species|island|zone|borough"
+     r"|payment|method|contract|tarif|ort|stadt|land|geschlecht|ville|pays|cut|clarity|service|embarked)(_|$)",
+     "{level,level}", "a category?"),
+    (r"(income|salary|price|amount|revenue|fare|cost|charges|balance|spend|umsatz|betrag|preis|gehalt|einkommen|montant)",
+     "log:lower:upper", "money?"),
+    (r"(^|_)(age|alter|year|jahr|count|anzahl|passengers|visits|tenure)(_|$)|jahr$", "int:lower:upper",
+     "a whole number?"),
 )  # fmt: skip
 
 
-def draft_toml(path: str | Path) -> str:
-    """Return a draft of the columns of a file, or of the first file of a folder."""
+def draft_toml(path: str | Path, *, delimiter: str | None = None, encoding: str | None = None) -> str:
+    """Return a draft of the columns of a file, or of the first file of a folder.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, folder or pattern.
+    delimiter, encoding : str, optional
+        Of CSV files, as for `Source`.
+    """
     files = data_files(Path(path))
     kind = file_kind(files)
-    part = open_part(files[0], kind, Dialect())
+    try:
+        part = open_part(files[0], kind, Dialect(delimiter, encoding))
+    except UnicodeDecodeError:
+        raise DataError(
+            f"the column names of {files[0].name} are not UTF-8; declare how the file is written: "
+            '--encoding latin-1 (encoding="latin-1")'
+        ) from None
     typed = kind not in ("csv", "sheet")
     if not typed and any(map(is_value, part.names)):
         raise DataError(f"the first line of {files[0].name} holds values, not column names: add a header line")

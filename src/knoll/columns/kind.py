@@ -19,7 +19,7 @@ from knoll.engines.notation import Notation
 from knoll.privacy.errors import BoundsError, DataError
 from knoll.queries.domain import LARGEST_BOUND
 
-Missing = Literal["refuse", "drop", "level"]
+Missing = Literal["refuse", "drop", "level", "impute"]
 Part = tuple[Any, ...]
 """("line", lower, upper), ("corners", count) or ("circle",): where the encoded values lie."""
 
@@ -34,9 +34,10 @@ class Kind(ABC):
     ----------
     weight : float, default=1.0
         How much the column counts in distances, beside the others.
-    missing : {"refuse", "drop", "level"}, optional
-        What to do with a row that has no value here: refuse the data, drop the row, or (categories and booleans) take
-        it as a level of its own. By default as the estimator's `missing` says.
+    missing : {"refuse", "drop", "level", "impute"}, optional
+        What to do with a row that has no value here: refuse the data, drop the row, (categories and booleans) take it
+        as a level of its own, or fill in the mean of the others (the most frequent level), which is released with a
+        part of the budget. By default as the estimator's `missing` says.
     """
 
     weight: float = 1.0
@@ -46,8 +47,8 @@ class Kind(ABC):
     may_be_level: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if self.missing not in (None, "refuse", "drop", *(["level"] if self.may_be_level else [])):
-            allowed = '"refuse", "drop", "level"' if self.may_be_level else '"refuse", "drop"'
+        if self.missing not in (None, "refuse", "drop", "impute", *(["level"] if self.may_be_level else [])):
+            allowed = '"refuse", "drop", "impute"' + (', "level"' if self.may_be_level else "")
             raise BoundsError(f"missing={self.missing!r} of a {self.word} is not one of {allowed}")
         object.__setattr__(self, "weight", finite("weight", self.weight))
         if not 1 / _LARGEST_WEIGHT <= self.weight <= _LARGEST_WEIGHT:

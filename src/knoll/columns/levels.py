@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from knoll.arrays import Floats
 from knoll.columns.kind import Kind, Missing, Part
+from knoll.columns.lookup import lookup_of
 from knoll.columns.values import is_text, read_column
 from knoll.engines.decode import doubles
 from knoll.engines.notation import BLANKS, MISSING, Notation, stripped
@@ -26,6 +27,8 @@ MOST_LEVELS = 100_000
 _EXACT = 2.0**53
 _YES = ["true", "yes", "y", "t", "1", "1.0", "on", "j", "ja", "wahr", "oui", "vrai", "si", "sí", "sim", "vero"]
 _NO = ["false", "no", "n", "f", "0", "0.0", "off", "nein", "falsch", "non", "faux", "não", "falso"]
+_ANSWERS = {word.lower(): np.nan for word in MISSING} | dict.fromkeys(_NO, 0.0) | dict.fromkeys(_YES, 1.0)
+"""What words mean, in small letters."""
 
 
 @dataclass(frozen=True, init=False)
@@ -57,19 +60,21 @@ class _Levels(Kind):
     def _codes(self, column: Any, unknown: float) -> Floats:
         """Return the place of each value in the list, `unknown` if it is not there, NaN if it is missing."""
         keys = self.keys
-        known, place = pa.array(keys, pa.string()), {key: float(i) for i, key in enumerate(keys)}
-        gone = pa.array([word for word in MISSING if word not in place], pa.string())
-
-        def look_up(text: Any) -> Floats:
-            found = pc.index_in(text, value_set=known).cast(pa.float64())
-            rest = pc.if_else(pc.is_in(text, value_set=gone), float("nan"), unknown)
-            rest = pc.if_else(pc.is_null(text), float("nan"), rest)
-            return np.array(pc.coalesce(found, rest).to_numpy(zero_copy_only=False), dtype=np.float64)
+        place = {key: float(i) for i, key in enumerate(keys)}
+        gone = [word for word in MISSING if word not in place]
+        table = lookup_of((*keys, *gone), (*place.values(), *[np.nan] * len(gone)))
 
         def others(values: list[Any]) -> list[float]:
             return [place.get(_key(value), unknown) for value in values]
 
-        return read_column(column, lambda part: look_up(_texts(part)), others)
+        def one_by_one(text: Any) -> Floats:
+            codes = dict(zip(gone, [np.nan] * len(gone), strict=True)) | place
+            return np.array([codes.get(each, unknown) for each in stripped(text).to_pylist()], dtype=np.float64)
+
+        def of_arrow(part: Any) -> Floats:
+            return table.read(part if is_text(part.type) else _texts(part), unknown, one_by_one)
+
+        return read_column(column, of_arrow, others)
 
 
 @dataclass(frozen=True, init=False)
@@ -186,18 +191,23 @@ class Boolean(Kind):
         return [f"{name}=no", f"{name}=yes", f"{name}={ABSENT}"] if self.missing == "level" else [name]
 
     def _encode(self, column: Any, notation: Notation) -> Floats:
-        known = pa.array([*_NO, *_YES], pa.string())
-        gone = pa.array([word.lower() for word in MISSING if word.lower() not in (*_NO, *_YES)], pa.string())
-
-        def look_up(part: Any) -> Floats:
-            text = pc.utf8_lower(_texts(part))
-            place = pc.index_in(text, value_set=known)
-            if pc.any(pc.and_(pc.is_null(place), pc.invert(pc.or_kleene(pc.is_null(text), _in(text, gone))))).as_py():
+        def checked(codes: Floats) -> Floats:
+            if (codes < 0).any():
                 raise DataError(f"something that is not {self.noun}")
-            found = np.array(place.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
-            return np.where(np.isnan(found), np.nan, (found >= len(_NO)).astype(np.float64))
+            return codes
 
-        codes = read_column(column, look_up, lambda values: look_up(pa.array(list(map(_key, values)), pa.string())))
+        def one_by_one(text: Any) -> Floats:
+            lower = pc.utf8_lower(stripped(text)).to_pylist()
+            return np.array([_ANSWERS.get(each, -1.0) for each in lower], dtype=np.float64)
+
+        def of_arrow(part: Any) -> Floats:
+            table = lookup_of(tuple(_ANSWERS), tuple(_ANSWERS.values()), fold=True)
+            return checked(table.read(part if is_text(part.type) else _texts(part), -1.0, one_by_one))
+
+        def others(values: list[Any]) -> Floats:
+            return of_arrow(pa.array(list(map(_key, values)), pa.string()))
+
+        codes = read_column(column, of_arrow, others)
         return np.where(np.isnan(codes), 2.0, codes) if self.missing == "level" else codes
 
     def decode(self, doubles: Any) -> np.ndarray:
@@ -271,10 +281,6 @@ def _number_texts(values: Floats) -> Any:
         odd = [None if value != value else _key(value) for value in values[~whole].tolist()]
         text = pc.replace_with_mask(text, pa.array(~whole), pa.array(odd, pa.string()))
     return text
-
-
-def _in(text: Any, words: Any) -> Any:
-    return pc.is_in(text, value_set=words)
 
 
 def _pick(levels: list[Any], codes: Any) -> np.ndarray:

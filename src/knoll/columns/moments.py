@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 
 from knoll.arrays import Floats
 from knoll.columns.values import as_column, is_text, text_array, texts_and_others
-from knoll.engines.notation import Notation, trimmed
+from knoll.compiled.texts import dates_in
+from knoll.engines.notation import Notation, letters_of, trimmed
 from knoll.privacy.errors import DataError
 
 PER_DAY = {"D": 1, "s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
@@ -92,7 +93,22 @@ def _of_dates(column: Any, local: bool) -> tuple[Floats, Floats]:
 
 
 def _of_text(column: Any, notation: Notation, local: bool) -> tuple[Floats, Floats]:
-    """Read texts: those in the usual notation by Arrow, which knows impossible dates, all others one by one."""
+    """Read texts: those in the usual notation from their bytes or by Arrow, all others one by one."""
+    if "%" in notation.dates:
+        return _unusual(column, notation, local)
+    column, letters, ends = letters_of(column)
+    found, left = np.empty((2, len(column))), np.empty(len(column), np.uint8)
+    if dates_in(letters, ends, found[0], found[1], left) or column.null_count:
+        absent = np.asarray(column.is_null())
+        found[:, absent] = np.nan
+        rest = (left == 1) & ~absent
+        if rest.any():
+            found[:, rest] = _unusual(column.filter(pa.array(rest)), notation, local)
+    return found[0], found[1]
+
+
+def _unusual(column: Any, notation: Notation, local: bool) -> tuple[Floats, Floats]:
+    """Read texts that are missing values, or written in other ways; Arrow knows impossible dates."""
     text = trimmed(column)
     usual = pc.match_substring_regex(text, _ISO).fill_null(True)
     if "%" in notation.dates:

@@ -8,7 +8,8 @@ import numpy as np
 from knoll.arrays import Floats
 from knoll.columns.kind import Kind, Part, finite, in_order
 from knoll.columns.logarithm import exp2, log2
-from knoll.columns.values import numbers
+from knoll.columns.values import any_numbers, numbers
+from knoll.compiled.logs import log2_between
 from knoll.engines.notation import Notation
 from knoll.privacy.errors import BoundsError
 
@@ -78,7 +79,10 @@ class Log(Number):
         return "line", low, high
 
     def _encode(self, column: Any, notation: Notation) -> Floats:
-        return log2(np.clip(numbers(column, notation), self.lower, self.upper))
+        values = np.ascontiguousarray(any_numbers(column, notation))
+        found = np.empty(len(values))
+        log2_between(values, self.lower, self.upper, found)
+        return found
 
     def decode(self, doubles: Any) -> np.ndarray:
         """Return the numbers whose logarithms these are."""

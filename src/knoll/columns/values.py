@@ -63,8 +63,9 @@ def read_column(column: Any, arrow: Callable[[Any], Floats], others: Callable[[l
     """
     if not isinstance(column, list):
         if pa.types.is_dictionary(column.type):
-            found = np.append(arrow(column.dictionary), np.nan)
-            return found[column.indices.fill_null(len(found) - 1).to_numpy(zero_copy_only=False)]
+            found, at = np.append(arrow(column.dictionary), np.nan), column.indices
+            at = at.fill_null(len(found) - 1) if at.null_count else at
+            return found.take(at.to_numpy(zero_copy_only=False))
         return np.full(len(column), np.nan) if pa.types.is_null(column.type) else arrow(column)
     found = np.full(len(column), np.nan)
     texts, rest = texts_and_others(column)
@@ -88,6 +89,15 @@ def text_array(values: Iterable[str | bytes]) -> Any:
 
 def numbers(column: Any, notation: Notation) -> Floats:
     """Return a column as doubles, each the nearest to its own value; NaN if it is missing or infinite."""
+    found = any_numbers(column, notation)
+    with np.errstate(all="ignore"):
+        if np.isfinite(found.sum()):  # a finite sum has finite terms
+            return found if found.flags.owndata else np.array(found)
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def any_numbers(column: Any, notation: Notation) -> Floats:
+    """Return the same with what is infinite; it may be the column's own memory."""
 
     def arrow(part: Any) -> Floats:
         if is_text(part.type):
@@ -96,8 +106,7 @@ def numbers(column: Any, notation: Notation) -> Floats:
             raise DataError(f"{part.type}, not numbers")
         return doubles(part)
 
-    found = read_column(column, arrow, plain_to_doubles)
-    return np.where(np.isfinite(found), found, np.nan)
+    return read_column(column, arrow, plain_to_doubles)
 
 
 def _from_pandas(values: Any) -> Any:

@@ -8,12 +8,14 @@ from knoll.diagnose.facts import Facts
 NEAR = 0.01  # a centre this near to a bound, in widths, is on it, if no spread was released
 PILED, FROM = 0.6, 0.05  # or if it is within FROM widths, and nearer than PILED spreads: one half normal curve has 1.3
 TIGHT = 0.003  # or this near, with a spread below NEAR: all of its records are there
+IN_CELL = 1.1  # or within half a cell of a grid, and so narrow: all are in the outermost cells, whose middle counts
 SPHERE = 0.93  # a cluster whose records lie on average beyond this part of a ball's radius, squared, is on its surface
 MATTERS = 0.1  # part of the records whose clusters must be on a bound for a remark
 TWO_VALUES = 0.6  # part of the largest possible variance above which a column has two values, both of them bounds
 EXTENT = 3.0  # standard deviations about the centres that hold the data
 WIDE = 0.12  # part of the bounds that the data fill, below which the bounds are far too wide
 WIDE_CENTRES = 0.02  # the same for the centres alone, if no spread was released
+FEW_CENTRES = 2  # so many agree in one column by chance: they must agree in all
 UNEQUAL = 10.0  # times that one column's bounds are wider than another's: squared distances then differ by 100
 
 
@@ -29,6 +31,8 @@ def centres_on_bounds(facts: Facts) -> Diagnostic | None:
     every = low[facts.seen].all(axis=0) | high[facts.seen].all(axis=0)
     cut = np.maximum(facts.weight @ (low & (facts.lower != 0)), facts.weight @ (high & (facts.upper != 0)))
     some = (cut >= MATTERS) & ~two_valued
+    if not facts.ball:
+        every, some = every & ~facts.closed, some & ~facts.closed
     if not (every | some).any():
         return None
     names = "the surface of the ball" if facts.ball else f"the bounds of {listed(facts.columns(every | some))}"
@@ -44,16 +48,18 @@ def _on_sides(facts: Facts, *, piled: bool) -> tuple[np.ndarray, np.ndarray]:
     `piled` counts those of whose records a good part piles up there, too.
     """
 
-    def on(gap: np.ndarray) -> np.ndarray:
+    def on(gap: np.ndarray, bound: np.ndarray) -> np.ndarray:
         if facts.spread is None:
             return (gap <= NEAR) & facts.seen[:, None]
         spread = facts.spread / facts.width
-        near = (gap <= TIGHT) & (spread <= NEAR)
+        cell = IN_CELL * np.where(bound == 0, 0.0, facts.grain)  # in the first cell, zero is not all there is
+        near = (gap <= np.maximum(TIGHT, cell)) & (spread <= np.maximum(NEAR, cell))
         if piled:
             near |= (gap <= FROM) & (gap < PILED * spread)
         return near & facts.seen[:, None]
 
-    return on((facts.at - facts.lower) / facts.width), on((facts.upper - facts.at) / facts.width)
+    below, above = (facts.at - facts.lower) / facts.width, (facts.upper - facts.at) / facts.width
+    return on(below, facts.lower), on(above, facts.upper)
 
 
 def _on_sphere(facts: Facts) -> tuple[np.ndarray, np.ndarray]:
@@ -90,11 +96,14 @@ def too_wide(facts: Facts) -> Diagnostic | None:
         return None
     spread = 0.0 if facts.spread is None else np.sqrt(facts.weight @ np.square(facts.spread))
     filled = (at.max(axis=0) - at.min(axis=0) + 2 * EXTENT * spread) / facts.width
-    limit = WIDE_CENTRES if facts.spread is None else WIDE
-    wide = np.full(len(filled), filled.max() < limit) if facts.ball else filled < limit
-    if not facts.ball:  # where all of the data are cut off at a bound, they seem narrow
+    wide = _agree(facts, filled) if facts.spread is None else filled < WIDE
+    if facts.ball:
+        wide = np.full(len(filled), wide.all())
+    if not facts.ball:  # where data are cut off at a bound they seem narrow; those near zero may be narrow
         low, high = _on_sides(facts, piled=False)
-        wide &= ~(low[facts.seen].all(axis=0) | high[facts.seen].all(axis=0))
+        wide &= ~facts.closed & ~(low[facts.seen].all(axis=0) | high[facts.seen].all(axis=0))
+        wide &= (facts.lower == 0) | (facts.weight @ low < MATTERS)
+        wide &= (facts.upper == 0) | (facts.weight @ high < MATTERS)
     if not wide.any():
         return None
     message = f"The bounds of {listed(facts.columns(wide))} are many times wider than the data."
@@ -102,8 +111,17 @@ def too_wide(facts: Facts) -> Diagnostic | None:
     return Diagnostic("bounds-too-wide", "warning", message, advice)
 
 
+def _agree(facts: Facts, filled: np.ndarray) -> np.ndarray:
+    """Return the columns in which centres alone show that the bounds are too wide: they agree, and not by chance."""
+    errors = facts.errors[facts.seen].max(axis=0) / facts.width
+    agree = (filled < WIDE_CENTRES) & (errors < WIDE_CENTRES)
+    if facts.seen.sum() <= FEW_CENTRES and not (len(agree) > 1 and agree.all()):
+        agree[:] = False
+    return agree
+
+
 def in_doubt(facts: Facts) -> Diagnostic | None:
-    """Say which bought bounds did not stand out of the noise."""
+    """Say which bought bounds may cut the data."""
     if not facts.in_doubt.any():
         return None
     message = f"The bought bounds of {listed(facts.columns(facts.in_doubt))} are in doubt: they may cut the data."

@@ -15,13 +15,13 @@ COARSE = 0.05  # centres with larger standard errors, in half widths, cannot sho
 DIFFERS = 10.0  # times its noise that some other column must differ by, where no spread was released
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")  # of a name: "userID_2" is user, id, 2
-_IDS = {"id", "ids", "uuid", "guid", "idx", "ssn", "mrn"}  # as the first or last word, whatever the others
-_ALONE = {"index", "row", "rowid", "key", "pk"}  # only as the whole name: "body_mass_index" is none
-_NUMBERS = {"no", "nr", "num", "number", "key", "index", "code"}  # as the last word, after one of these:
+_IDS = {"id", "ids", "uuid", "guid", "uid", "idx", "ssn", "mrn", "imei"}  # as any word, whatever the others
+_ALONE = {"index", "row", "rowid", "rownum", "key", "pk", "pid"}  # only as the whole name: "body_mass_index" is none
+_NUMBERS = {"no", "nr", "nbr", "num", "number", "key", "index", "code"}  # as the last word, after one of these:
 _THINGS = {
     "user", "customer", "client", "patient", "person", "member", "employee", "account", "record", "order", "visit",
     "case", "subject", "student", "device", "session", "transaction", "household", "invoice", "ticket", "row", "serial",
-    "passport", "policy", "sample", "respondent",
+    "passport", "policy", "sample", "respondent", "object", "nhs", "national", "insurance", "licence", "license",
 }  # fmt: skip
 
 
@@ -37,7 +37,7 @@ def looks_like_id(name: str) -> bool:
     if len(words) == 1:
         return first in _IDS | _ALONE | {"unnamed"} or joined
     numbered = last in _NUMBERS and words[-2] in _THINGS
-    return bool({first, last} & _IDS) or numbered or joined or (last in ("no", "nr") and words[-2] != "yes")
+    return bool(set(words) & _IDS) or numbered or joined or (last in ("no", "nr") and words[-2] != "yes")
 
 
 def id_as_feature(facts: Facts) -> Diagnostic | None:
@@ -48,7 +48,7 @@ def id_as_feature(facts: Facts) -> Diagnostic | None:
     message = (
         f"By name, {listed(facts.columns(ids))} {'is an id' if ids.sum() == 1 else 'are ids'}, and used as a feature."
     )
-    advice = "Leave ids out: choose the columns, or give the users' column as unit=knoll.User(...)."
+    advice = "Leave ids out: choose the columns, or give the users' column as unit=knoll.User(...), --user."
     return Diagnostic("id-as-feature", "warning", message, advice)
 
 

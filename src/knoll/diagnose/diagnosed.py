@@ -1,12 +1,15 @@
 """What every fitted estimator says of itself: `diagnostics_`, and its HTML in a notebook."""
 
+from typing import Any
+
 from knoll.diagnose.checks import diagnose
 from knoll.diagnose.diagnostic import Diagnostic, warn
 from knoll.diagnose.facts import Facts, facts_of
 from knoll.diagnose.html import remarks_html
+from knoll.reported import Reported
 
 
-class Diagnosed:
+class Diagnosed(Reported):
     """Base of estimators with `diagnostics_`. A method may add to `_facts`."""
 
     diagnostics_: tuple[Diagnostic, ...]
@@ -22,6 +25,13 @@ class Diagnosed:
     def _warn(self, stacklevel: int = 2) -> None:
         """Give one warning if there are remarks from "warning" on."""
         warn(type(self).__name__, self.diagnostics_, stacklevel + 1)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """Return what a notebook shows: the box with remarks and privacy statement and, once fitted, the picture."""
+        shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
+        if "text/html" in shown and hasattr(self, "privacy_"):
+            shown["text/html"] += f'<img alt="picture of the released values" src="{self._picture_data()}">'
+        return shown
 
     def _html_repr(self) -> str:
         """Return scikit-learn's box and, once fitted, remarks and privacy statement."""

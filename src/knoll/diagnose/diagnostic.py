@@ -10,7 +10,7 @@ Severity = Literal["info", "warning", "error"]
 CODES = {
     "centres-on-bounds": "Centres lie on the bounds: the bounds cut the data.",
     "bounds-too-wide": "The bounds of a column are far wider than its data.",
-    "bounds-in-doubt": "Bounds that were bought from the budget did not stand out of the noise.",
+    "bounds-in-doubt": "Bounds that were bought from the budget may cut more than 2 % of a column.",
     "raw-units": "Distances are in raw units, and one column's bounds are far wider than another's.",
     "clusters-not-seen": "Clusters, components or modes cannot be told from noise.",
     "too-many-clusters": "More clusters or components were asked for than the budget can see.",

@@ -26,6 +26,8 @@ class Facts:
         What the privacy statement warns of.
     in_doubt : boolean array of shape (d,)
         Columns whose bought bounds are in doubt.
+    closed : boolean array of shape (d,)
+        Columns whose values cannot lie beyond their bounds: yes or no, levels in order.
     kind : str
         What is found: "cluster", "component" or "mode".
     at, errors : arrays of shape (k, d)
@@ -42,6 +44,8 @@ class Facts:
         If the number was chosen: how sure it is.
     candidates : array of shape (m, 2)
         Numbers that were considered, and how probable each is.
+    grain : array of shape (d,)
+        Half a cell of the grid that all was found from, in widths of the bounds; 0 if there is none.
     records, noise : float
         Released number of records, and the standard error of the size of one cluster.
     """
@@ -53,6 +57,7 @@ class Facts:
     raw_units: bool
     warning: str
     in_doubt: np.ndarray
+    closed: np.ndarray = field(default_factory=lambda: np.zeros(1, dtype=bool))
     kind: str = "cluster"
     at: np.ndarray = field(default_factory=lambda: np.empty((0, 1)))
     errors: np.ndarray = field(default_factory=lambda: np.empty((0, 1)))
@@ -62,6 +67,7 @@ class Facts:
     asked: int | None = None
     confidence: float = 1.0
     candidates: np.ndarray = field(default_factory=lambda: np.empty((0, 2)))
+    grain: Floats | float = 0.0
     records: float = np.inf
     noise: float = 0.0
 
@@ -85,11 +91,14 @@ def facts_of(model: Any, **found: Any) -> Facts:
     """Return the facts of a fitted model: what every estimator has, and what this one found."""
     bounds = model.bounds_
     names = getattr(model, "feature_names_in_", None)
+    if found.get("spread") is not None and not np.isfinite(found["spread"]).all():  # of a file of an earlier version
+        found["spread"] = None
     kept = np.arange(bounds.n_columns)
     if hasattr(model, "columns_"):  # levels and circles have no bounds that could be wrong
         names, kept = bounds.names, np.array(bounds.on_lines or [0])
         found |= {name: found[name][:, kept] for name in ("at", "errors", "spread") if found.get(name) is not None}
     d = len(kept)
+    closed = np.isin(kept, _closed(model))
     doubt = np.asarray(getattr(model, "bounds_in_doubt_", False)) != 0
     doubt = np.zeros(d, dtype=bool) if hasattr(model, "columns_") else np.broadcast_to(doubt, (d,))
     return Facts(
@@ -100,8 +109,25 @@ def facts_of(model: Any, **found: Any) -> Facts:
         raw_units=not getattr(model, "scale_by_bounds", True),
         warning=model.privacy_.warning,
         in_doubt=doubt,
+        grain=_grain(model, d),
+        closed=closed,
         **found,
     )
+
+
+def _grain(model: Any, n_columns: int) -> Floats | float:
+    """Return half a cell of a released grid, in widths; 0 if none was released."""
+    shapes = [entry.shape for entry in model.privacy_.releases if entry.query == "grid histogram"]
+    return 0.5 / np.array(shapes[-1], dtype=np.float64) if shapes and len(shapes[-1]) == n_columns else 0.0
+
+
+def _closed(model: Any) -> list[int]:
+    """Return the coordinates of columns that hold declared levels alone, if kinds were declared."""
+    if not hasattr(model, "columns_"):
+        return []
+    pairs = zip(model.columns_, model.bounds_.slices, strict=True)
+    return [j for (_, kind), where in pairs if hasattr(kind, "levels") or kind.word == "boolean"
+            for j in range(where.start, where.stop)]  # fmt: skip
 
 
 def visible(model: Any, name: str, errors: np.ndarray, sizes: np.ndarray, size_errors: np.ndarray) -> np.ndarray:

@@ -20,6 +20,8 @@ def not_seen(facts: Facts) -> Diagnostic | None:
     if len(unseen) == k:
         message = f"No {kind} can be told from noise."
         return Diagnostic("clusters-not-seen", "error", message, advice)
+    if facts.spread is None and len(unseen) == k - 1 and kind != "mode":  # starts all over the bounds: one has all
+        advice = f"If the bounds may be many times wider than the data, give narrower ones. {advice}"
     which = f"{kind}s {listed([str(i) for i in unseen])}" if len(unseen) > 1 else f"{kind} {unseen[0]}"
     message = f"{len(unseen)} of {k} {kind}s cannot be told from noise: {which}."
     return Diagnostic("clusters-not-seen", "warning", message, f"Do not use them. {advice}")

@@ -24,9 +24,11 @@ SEED = 20261118  # of public randomness: the same released values always give th
 CLIPPED = 0.8
 TRUST = 0.8  # relative standard error of the variances that the search and all steps together suggest (settled, too)
 # A mixture's variance differs from that of the records that count to it: they need not be Gaussian, and steps end
-# before it rests. MISFIT, and UNFINISHED times its noise, is taken as a relative standard error (settled on made-up
-# data).
-MISFIT, UNFINISHED = 0.03, 3.0
+# before it rests. MISFIT, and UNFINISHED times its noise, is taken as a relative standard error. And noise does not
+# average out: it makes a mixture wide that steps then leave wide, the more columns the more, by MISLED times the square
+# of noise and columns, at most MOST_MISLED (all settled on made-up data).
+MISFIT, UNFINISHED, MISLED, MOST_MISLED = 0.05, 3.0, 18.0, 0.5
+MOST_UNSEEN = 0.3  # weight of components that are not seen up to which the others tell the quality
 SMALL = 0.02  # least variance within clusters, as a part of what they suggest: noise must not make it vanish
 
 
@@ -231,8 +233,12 @@ def quality_of_mixture(
     shapes = covariances / np.outer(scales, scales)
     variance, variance_sd = np.einsum("kii->ki", shapes), np.einsum("kii->ki", errors[2]) / scales**2
     within, explained = _mixed(weights, at, variance)
-    if not all(np.isfinite(each).all() for each in (errors[0], at_sd, variance_sd)):
+    known = np.isfinite(at_sd).all(axis=1) & np.isfinite(variance_sd).all(axis=1)
+    if not np.isfinite(errors[0]).all() or weights[~known].sum() > MOST_UNSEEN:
         return Quality(within, np.inf, explained, np.inf, 0.0, np.inf)
+    # of components that are not seen nothing is known but their weight: they may be off by their own width
+    at_sd = np.where(known[:, None], at_sd, np.sqrt(variance))
+    variance_sd = np.where(known[:, None], variance_sd, variance)
 
     def moved() -> tuple[np.ndarray, np.ndarray]:
         w = np.maximum(weights + errors[0] * rng.standard_normal(k), 1e-12)
@@ -244,7 +250,8 @@ def quality_of_mixture(
 
     again = np.array([_mixed(*moved(), widened()) for _ in range(_affordable(k * d))])
     noise = again.std(axis=0, ddof=1)
-    doubt = MISFIT + UNFINISHED * float(noise[0]) / max(within, 1e-300)
+    part = float(noise[0]) / max(within, 1e-300)
+    doubt = MISFIT + UNFINISHED * part + min(MISLED * (d * part) ** 2, MOST_MISLED) + float(weights[~known].sum())
     errors_of = np.hypot(noise, doubt * np.array([within, explained * (1 - explained)]))
 
     def redrawn() -> tuple[np.ndarray, float, np.ndarray]:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial import KDTree
 from sklearn.metrics import pairwise_distances
 
 POINTS = 2000  # drawn in all: the chance in the result is then about .005, and more take longer
@@ -18,9 +19,10 @@ WIDEST = 20.0  # most that a variance is widened
 EVEN = 10.0  # one in EVEN points in another cell, or more: cells are cut from one cloud, and their model is even
 MODELS = 0.5  # part of the difference of both models, taken as standard error ...
 CROWDED = 0.4  # ... and part of the silhouette, times the part of points in other cells: neither model is then right
-BENT = 0.015  # standard error of a mixture's silhouette that comes from records that are not Gaussian
+BENT = 0.02  # standard error of a mixture's silhouette that comes from records that are not Gaussian
 CHANCE = 0.2  # standard deviation of 1 - a / b over points: the chance in a mean of POINTS of them
 REDRAWS = 16  # of the noise: the standard error is mostly that of the model
+MANY, FLAT = 200, 10  # centres from which, and columns up to which, a tree finds the nearest ones sooner
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ def mixture_silhouette(
         points = np.empty((POINTS, d))
         for i in range(k):
             points[cell == i] = at[i] + factor**0.5 * shape[cell == i] @ roots[i].T
-        near = np.partition(pairwise_distances(points, means), 1, axis=1)[:, :2]
+        near, _ = _two_nearest(points, means)
         each = (weight / np.maximum(weights, 1e-12))[cell]
         return float(each @ _one_minus_ratio(near) / max(float(each.sum()), 1e-300))
 
@@ -117,7 +119,7 @@ class _Model:
     def measured(self, cells: Cells) -> float:
         """Return the silhouette of the same points in other cells."""
         points = cells.at[self.cell] + np.sqrt(cells.variance[self.cell]) * self.points
-        near = np.partition(pairwise_distances(points, self.centres), 1, axis=1)[:, :2]
+        near, _ = _two_nearest(points, self.centres)
         weight = (np.maximum(cells.count, 0.0) / np.maximum(self.count, 1e-9))[self.cell]
         return float(weight @ _one_minus_ratio(near) / max(float(weight.sum()), 1e-300))
 
@@ -130,9 +132,7 @@ def _matched(centres: np.ndarray, cells: Cells, cell: np.ndarray, points: np.nda
     wider, crossing, value = np.ones(k), 0.0, 0.0
     for turn in range(MATCHES):
         used = np.sqrt(wider)[cell, None] * points
-        distances = pairwise_distances(at + deviation * used, centres)
-        nearest = distances.argmin(axis=1)
-        near = np.partition(distances, 1, axis=1)[:, :2]
+        near, nearest = _two_nearest(at + deviation * used, centres)
         if turn == 0:
             crossing = float((nearest != cell).mean())
         value = float(_one_minus_ratio(near).mean())
@@ -140,6 +140,15 @@ def _matched(centres: np.ndarray, cells: Cells, cell: np.ndarray, points: np.nda
         step = np.clip(wanted / np.maximum(found, 1e-300), 0.5, 2.0) ** 0.7
         wider = np.clip(wider * step, 1.0, WIDEST)
     return _Model(centres, cell, used, cells.count, value, crossing)
+
+
+def _two_nearest(points: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distances of points to their two nearest centres, and which is nearest."""
+    if len(centres) >= MANY and centres.shape[1] <= FLAT:
+        near, which = KDTree(centres).query(points, 2)
+        return near, which[:, 0]
+    distances = pairwise_distances(points, centres)
+    return np.partition(distances, 1, axis=1)[:, :2], distances.argmin(axis=1)
 
 
 def _one_minus_ratio(near: np.ndarray) -> np.ndarray:

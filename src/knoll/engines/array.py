@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from knoll.engines.engine import Block, Engine, Missing
+from knoll.engines.engine import Block, Engine, Missing, Rule
 from knoll.privacy.errors import DataError
 from knoll.privacy.relation import Unit
 
@@ -27,6 +27,8 @@ class ArrayEngine(Engine):
         Rows summed at a time.
     """
 
+    rows_stay = True
+
     def __init__(
         self,
         array: np.ndarray,
@@ -36,7 +38,7 @@ class ArrayEngine(Engine):
         missing: Missing = "refuse",
         unit: Unit | None = None,
         nulls: bool = False,
-        rules: Sequence[Missing] | None = None,
+        rules: Sequence[Rule] | None = None,
         block_rows: int | None = None,
     ):
         super().__init__(names, array.shape[1], missing=missing, unit=unit, nulls=nulls, rules=rules)

@@ -1,36 +1,32 @@
 """Rows in files: parquet, CSV, Arrow and workbooks, one file or a folder of them, streamed in constant memory.
 
 Only the needed columns are read. A batch becomes one block of doubles at a time and is then forgotten, so memory does
-not grow with the rows (a cap per user needs a counter for each user; a workbook is read whole). Every file is read by
+not grow with the rows (a cap per user needs a counter for each user; a workbook is read whole). Small files are kept
+for the next pass (kept.py). Every file is read by
 itself, from its own types to doubles: what one file holds does not change how another is read. Errors name columns and
 files, never a value.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
-from knoll.arrays import Floats
+from knoll.engines.ahead import ahead
+from knoll.engines.batches import Decoder, Encoder
 from knoll.engines.csv import CsvFile, Dialect, is_value
-from knoll.engines.decode import NOT_NUMBERS, doubles, family, is_number
-from knoll.engines.engine import Block, Engine, Missing
-from knoll.engines.ids import id_kind
+from knoll.engines.engine import Block, Engine, Missing, Rule
+from knoll.engines.kept import Kept
 from knoll.engines.listing import data_files, file_kind
 from knoll.engines.marks import file_marks
 from knoll.engines.notation import Notation, numbers_of_text
 from knoll.engines.parts import Part, check_columns, open_part
 from knoll.privacy.errors import DataError, brief
 from knoll.privacy.relation import Unit, User
-
-Encoder = Callable[[Any, Notation], Floats]
-"""From an Arrow array, and how its texts are written, to one double for each value: each value by itself."""
 
 
 class FileEngine(Engine):
@@ -60,7 +56,7 @@ class FileEngine(Engine):
         missing: Missing = "refuse",
         unit: Unit | None = None,
         nulls: bool = False,
-        rules: Sequence[Missing] | None = None,
+        rules: Sequence[Rule] | None = None,
         line_breaks: bool = False,
         dialect: Dialect | None = None,
         notation: Notation | None = None,
@@ -82,14 +78,12 @@ class FileEngine(Engine):
         ]
         names = self._chosen(columns)
         super().__init__(tuple(names), len(names), missing=missing, unit=unit, nulls=nulls, rules=rules)
-        if user in names:
-            raise DataError(f"column {user!r} holds the user ids; it cannot be a feature too")
-        self._encoders = self._all_encoders(names, encoders or {})
-        self._wanted = names if user is None else [*names, user]
+        self._decoder = Decoder(names, user, self._all_encoders(names, encoders or {}))
         for part in self._parts[1:]:
-            check_columns(part, self._wanted)
+            check_columns(part, self._decoder.wanted)
         self._check_kinds()
         self._stamps = [_stamp(file) for file in self.files]
+        self._held_rows = Kept()
 
     @property
     def row_limit(self) -> int:
@@ -103,7 +97,12 @@ class FileEngine(Engine):
 
     def read(self) -> Iterator[Block]:
         """Yield the rows of all files, in order; the next block is read while one is summed."""
-        return _ahead(self._blocks())
+        kept = self._held_rows.blocks(self.block_rows)
+        if kept is None:
+            return self._held_rows.noted(ahead(self._blocks()), self.block_rows)
+        for part, stamp in zip(self._parts, self._stamps, strict=True):
+            _check_unchanged(part.path, stamp)
+        return kept
 
     def _chosen(self, columns: list[str] | None) -> list[str]:
         """Return the feature columns; refuse a file without column names, whose first record would be published."""
@@ -133,55 +132,29 @@ class FileEngine(Engine):
         """Refuse columns of a wrong type, and files that disagree on what a column or the ids are."""
         if self._untyped:
             return
-        for name in self._wanted:
+        for name in self._decoder.wanted:
             seen: set[str] = set()
             for part in self._parts:
                 kind = part.kind(name)  # type: ignore[union-attr]
-                what = id_kind(kind) if name == self._user else self._kind_of(part, name, kind)
-                if what is None:
-                    raise DataError(f"column {name!r} of {part.path.name} holds {kind}, not numbers; {NOT_NUMBERS}")
-                seen |= {what} - {"nothing"}
+                seen |= {self._decoder.family_of(name, kind, part.path.name, self._notation)} - {"nothing"}
                 if len(seen) > 1:
                     raise DataError(
                         f"the files do not agree on what column {name!r} holds: {part.path.name} holds {kind}, "
                         "others something else. Give it one type in all of them"
                     )
 
-    def _kind_of(self, part: Part, name: str, kind: Any) -> str | None:
-        """Return what a column's type holds, in a word; None or an error if that cannot be read."""
-        if name not in self._encoders:
-            return family(kind) if is_number(kind) else None
-        self._encoded(part, name, pa.array([], kind.value_type if pa.types.is_dictionary(kind) else kind))
-        return family(kind)
-
     def _blocks(self) -> Iterator[Block]:
-        seen, whole = 0, max(1, self.row_limit)
-        per_row = 8 * len(self._wanted) if self._format == "csv" else 1
-        names = self._wanted[: self.n_columns]
+        seen, whole, decoder = 0, max(1, self.row_limit), self._decoder
+        per_row = 8 * len(decoder.wanted) if self._format == "csv" else 1
         for part, stamp in zip(self._parts, self._stamps, strict=True):
-            if _stamp(part.path) != stamp:
-                raise DataError(f"{part.path.name} was changed while it was read; fit a copy that stays as it is")
-            batches = self._safely(part.path, part.batches, names, self._user, self._encoders, 2 * self.block_rows)
+            _check_unchanged(part.path, stamp)
+            notation = replace(self._notation, semicolons=part.delimiter == ";")
+            options = decoder.names, decoder.user, decoder.encoders, 2 * self.block_rows
+            batches = self._safely(part.path, part.batches, *options)
             while (batch := self._safely(part.path, next, batches, None)) is not None:
                 seen += batch.num_rows
-                users = None if self._user is None else batch.column(self._user)
-                yield self._safely(part.path, self._rows, part, batch, names), users, min(1.0, seen * per_row / whole)
-
-    def _rows(self, part: Part, batch: Any, names: list[str]) -> np.ndarray:
-        """Copy the feature columns of a batch into rows of doubles; nulls become NaN."""
-        rows = np.empty((batch.num_rows, self.n_columns), order="F")
-        for j, name in enumerate(names):
-            column = batch.column(name)
-            rows[:, j] = self._encoded(part, name, column) if name in self._encoders else doubles(column)
-        return rows
-
-    def _encoded(self, part: Part, name: str, column: Any) -> Floats:
-        """Encode a column of one file, as texts are written there."""
-        notation = replace(self._notation, semicolons=part.delimiter == ";")
-        try:
-            return self._encoders[name](column, notation)
-        except DataError as error:
-            raise DataError(f"column {name!r} of {part.path.name} holds {error}") from None
+                rows = self._safely(part.path, decoder.rows, batch, part.path.name, notation)
+                yield rows, decoder.users(batch), min(1.0, seen * per_row / whole)
 
     def _safely(self, path: Path, call: Any, *args: Any) -> Any:
         """Call into Arrow; turn its errors, which may quote values, into ours, which do not."""
@@ -204,13 +177,10 @@ def _stamp(file: Path) -> tuple[int, int]:
     return about.st_size, about.st_mtime_ns
 
 
-def _ahead(blocks: Iterator[Block]) -> Iterator[Block]:
-    """Yield the same blocks, fetching the next one in another thread meanwhile."""
-    with ThreadPoolExecutor(1, thread_name_prefix="knoll-read") as reader:
-        coming = reader.submit(next, blocks, None)
-        while (block := coming.result()) is not None:
-            coming = reader.submit(next, blocks, None)
-            yield block
+def _check_unchanged(file: Path, stamp: tuple[int, int]) -> None:
+    """Refuse a file that was written to since it was opened: two passes would see different records."""
+    if _stamp(file) != stamp:
+        raise DataError(f"{file.name} was changed while it was read; fit a copy that stays as it is")
 
 
 def _explain(path: Path, message: str, dialect: Dialect) -> str:

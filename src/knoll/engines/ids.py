@@ -1,4 +1,4 @@
-"""User ids: what an id is, when two are equal, and the rows that a user may add.
+"""User ids: what an id is, and when two are equal.
 
 An id is compared as its own exact value, never through a type that it would share with other ids: an integer beyond
 2^53 next to a missing value must not become a double. Hence every value is looked at alone (`key_of`):
@@ -12,6 +12,7 @@ An id is compared as its own exact value, never through a type that it would sha
 
 import datetime
 import decimal
+import hashlib
 import math
 import uuid
 from collections.abc import Hashable
@@ -20,7 +21,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from knoll.arrays import Bools
 from knoll.privacy.errors import DataError
 
 _EXACT = 2.0**53
@@ -62,7 +62,76 @@ def _finite(value: float | decimal.Decimal) -> bool:
     return value.is_finite() if isinstance(value, decimal.Decimal) else math.isfinite(value)
 
 
-def ids_of(column: Any) -> Any:
+def seed_of(key: Hashable) -> int:
+    """Return a hash of an id, the same for equal ids and in every kind of table; 64 bits.
+
+    It keys the hash of the user's rows, and never stands for the id itself: two users may share it.
+
+    >>> seed_of(7) == seed_of(7.0) == seed_of("7") == seed_of(b"7"), seed_of(7) == seed_of(8)
+    (True, False)
+    """
+    if isinstance(key, str):
+        text = key.encode("utf-8", "surrogatepass")
+    elif isinstance(key, bytes):
+        text = key
+    elif isinstance(key, int | float | decimal.Decimal):  # Python's hash of a number is that of its value
+        text = str(int(key) if key == int(key) else hash(key)).encode()
+    elif isinstance(key, datetime.datetime) and key.tzinfo is not None:
+        text = key.astimezone(datetime.UTC).isoformat().encode()
+    else:
+        text = str(key).encode()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
+
+
+class Ids:
+    """The ids of a table in memory: a number for each row, equal if and only if the ids are, and each id's seed."""
+
+    def __init__(self, codes: Any, seeds: Any):
+        self.codes, self.seeds = codes, seeds
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, rows: slice) -> "Ids":
+        return Ids(self.codes[rows], self.seeds)
+
+    @property
+    def null_count(self) -> int:
+        """How many rows have no id."""
+        return int(self.codes.null_count)
+
+    def to_pylist(self) -> list[Any]:
+        """Return the numbers, None where there is no id."""
+        return list(self.codes.to_pylist())
+
+
+def places_of(users: Any) -> tuple[list[Hashable], Any]:
+    """Return the different ids of a block, None first, and the place of each row's id among them."""
+    if isinstance(users, Ids):
+        numbers = users.codes.fill_null(-1).to_numpy(zero_copy_only=False)
+        found, code = np.unique(np.append(numbers, -1), return_inverse=True)
+        return [None, *found[1:].tolist()], code[:-1]
+    if pa.types.is_dictionary(users.type):
+        users = users.cast(users.type.value_type)
+    coded = users.dictionary_encode()
+    place: dict[Hashable, int] = {None: 0}  # Arrow tells 0.0 from -0.0, which are one id
+    places = [place.setdefault(key_of(value), len(place)) for value in coded.dictionary.to_pylist()]
+    code = np.array([*places, 0])[coded.indices.fill_null(len(places)).to_numpy(zero_copy_only=False)]
+    return list(place), code
+
+
+def seeds_of(users: Any) -> Any:
+    """Return the seed of each row's id."""
+    keys, code = places_of(users)
+    return np.array([seed_in(users, key) for key in keys], dtype=np.uint64)[code]
+
+
+def seed_in(users: Any, key: Any) -> int:
+    """Return the seed of an id, as `places_of` gives it."""
+    return int(users.seeds[key]) if isinstance(users, Ids) and key is not None else seed_of(key)
+
+
+def ids_of(column: Any) -> Ids:
     """Return the ids of a table in memory as numbers, one for each user, null where there is none.
 
     Parameters
@@ -72,8 +141,8 @@ def ids_of(column: Any) -> Any:
 
     Returns
     -------
-    codes : Arrow array of int64
-        Equal if and only if the ids are.
+    ids : Ids
+        Numbers, equal if and only if the ids are.
 
     Examples
     --------
@@ -86,11 +155,13 @@ def ids_of(column: Any) -> Any:
     if getattr(kind, "kind", "") in ("M", "m") and isinstance(column, np.ndarray):
         key_of(np.datetime64("NaT"))
     if isinstance(column, np.ndarray) and column.dtype.kind in "iu" and not isinstance(column, np.ma.MaskedArray):
-        return pa.array(np.unique(column, return_inverse=True)[1].astype(np.int64))
+        found, code = np.unique(column, return_inverse=True)
+        return Ids(pa.array(code.astype(np.int64)), np.array([seed_of(key) for key in found.tolist()], dtype=np.uint64))
     listing = getattr(column, "to_pylist", None) or getattr(column, "to_list", None) or getattr(column, "tolist", None)
     codes: dict[Hashable, int] = {None: -1}
     found = np.array([codes.setdefault(key_of(value), len(codes) - 1) for value in (listing or column.__iter__)()])
-    return pa.array(found.astype(np.int64), mask=found < 0)
+    seeds = np.array([seed_of(key) for key in list(codes)[1:]], dtype=np.uint64)
+    return Ids(pa.array(found.astype(np.int64), mask=found < 0), seeds)
 
 
 def id_kind(kind: Any) -> str | None:
@@ -111,29 +182,3 @@ def id_kind(kind: Any) -> str | None:
         "nothing": pa.types.is_null,
     }
     return next((name for name, test in tests.items() if test(kind)), None)
-
-
-class UserCap:
-    """Admits each user's first `cap` rows, in row order: a rule about that user's rows alone."""
-
-    def __init__(self, cap: int):
-        self.cap = cap
-        self._seen: dict[Hashable, int] = {}
-
-    def admit(self, users: Any) -> tuple[Bools, Bools]:
-        """Return which rows of a block are among their user's first `cap`, and which have no id (never admitted)."""
-        if pa.types.is_dictionary(users.type):
-            users = users.cast(users.type.value_type)
-        coded = users.dictionary_encode()
-        place: dict[Hashable, int] = {None: 0}  # Arrow tells 0.0 from -0.0, which are one id
-        places = [place.setdefault(key_of(value), len(place)) for value in coded.dictionary.to_pylist()]
-        code = np.array([*places, 0])[coded.indices.fill_null(len(places)).to_numpy(zero_copy_only=False)]
-        counts = np.bincount(code, minlength=len(place))
-        before = np.array([self._seen.get(key, 0) for key in place])
-        before[0] = self.cap
-        order = np.argsort(code, kind="stable")
-        rank = np.empty(len(code), dtype=np.int64)
-        rank[order] = np.arange(len(code)) - np.repeat(np.cumsum(counts) - counts, counts)
-        after = np.minimum(before + counts, self.cap).tolist()
-        self._seen.update(zip(place, after, strict=True))
-        return before[code] + rank < self.cap, code == 0

@@ -6,25 +6,51 @@ which keeps keyed hashes of them; never into a ledger, a model or a message.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from knoll.arrays import Floats
-from knoll.privacy.parts import mix
+from knoll.privacy.parts import Words, mix
+
+
+@dataclass
+class ColumnSums:
+    """What marks of columns are made of: the rows, the sum of each column's hashes, and the hashes of some row."""
+
+    rows: int = 0
+    total: Words | None = None
+    some: Words | None = None
+
+    def add(self, block: Floats) -> None:
+        """Add a block of rows."""
+        if len(block):
+            words = mix(np.where(np.isnan(block), np.nan, block + 0.0).view(np.uint64))  # one NaN, one zero
+            self.merge(ColumnSums(len(words), words.sum(axis=0, dtype=np.uint64), words[0]))
+
+    def merge(self, other: "ColumnSums") -> None:
+        """Add the sums of other rows."""
+        if self.total is None or other.total is None:
+            self.total, self.some = (self.total, self.some) if other.total is None else (other.total, other.some)
+        else:
+            self.total = self.total + other.total
+        self.rows += other.rows
+
+    def marks(self) -> list[bytes]:
+        """Return a mark for each column; none for a column that holds one value only, as many do."""
+        if self.total is None or self.some is None:
+            return []
+        pairs = zip(self.total.tolist(), (self.some * np.uint64(self.rows)).tolist(), strict=True)
+        return [f"column {self.rows} {mark}".encode() for mark, constant in pairs if mark != constant]
 
 
 def column_marks(blocks: Iterable[Floats]) -> list[bytes]:
-    """Return a mark for each column of some rows; none for a column that holds one value only, as many do."""
-    rows, total, first = 0, np.uint64(0), np.uint64(0)
+    """Return a mark for each column of some rows; none for a column that holds one value only."""
+    sums = ColumnSums()
     for block in blocks:
-        words = mix(np.where(np.isnan(block), np.nan, block + 0.0).view(np.uint64))  # one NaN, one zero
-        first = words[0] if not rows and len(words) else first
-        rows += len(words)
-        total = total + words.sum(axis=0, dtype=np.uint64)
-    same = np.asarray(first) * np.uint64(rows)
-    pairs = zip(np.atleast_1d(total).tolist(), np.atleast_1d(same).tolist(), strict=True)
-    return [f"column {rows} {mark}".encode() for mark, constant in pairs if mark != constant]
+        sums.add(block)
+    return sums.marks()
 
 
 def file_marks(files: Iterable[Path]) -> list[bytes]:

@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from knoll.arrays import Floats
+from knoll.compiled.texts import numbers_in
 from knoll.privacy.errors import DataError
 
 BLANKS = " \t\n\r\f\v\u00a0\u2007\u2009\u202f\u3000"
@@ -181,20 +182,38 @@ def stripped(column: Any) -> Any:
     return pc.utf8_trim(column, BLANKS)
 
 
+def letters_of(column: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Return an Arrow column of text or bytes as text, its bytes, and where each text begins and the last one ends."""
+    if not pa.types.is_string(column.type):
+        column = pc.cast(column, pa.string())
+    if not len(column):
+        return column, np.zeros(0, np.uint8), np.zeros(1, np.int32)
+    _, ends, letters = column.buffers()
+    places = np.frombuffer(ends, np.int32, len(column) + 1, 4 * column.offset)
+    return column, np.zeros(0, np.uint8) if letters is None else np.frombuffer(letters, np.uint8), places
+
+
 def numbers_of_text(column: Any, notation: Notation) -> Floats:
     """Return an Arrow column of text as doubles, each text read by itself; NaN if it is missing or infinite.
 
-    Plain numbers are read by Arrow, all others by `Notation.number`. Both round correctly, so that which of the two
-    reads a text, and what stands beside it, makes no difference to a single bit.
+    Short plain numbers are read from their bytes, longer ones by Arrow, all others by `Notation.number`. All of them
+    round correctly, so that which one reads a text, and what stands beside it, makes no difference to a single bit.
     """
+    column, letters, ends = letters_of(column)
+    found, left = np.empty(len(column)), np.empty(len(column), np.uint8)
+    mark = {_POINT: ord("."), _COMMA: ord(",")}.get(notation.plain, -1)
+    if numbers_in(letters, ends, mark, found, left) or column.null_count:
+        absent = column.is_null().to_numpy(zero_copy_only=False)
+        found[absent] = np.nan
+        rest = (left == 1) & ~absent
+        if rest.any():
+            found[rest] = _longer(column.filter(pa.array(rest)), notation)
+    return found
+
+
+def _longer(column: Any, notation: Notation) -> Floats:
+    """Read texts that are missing values, long, or written with marks."""
     text = trimmed(column)
-    if notation.plain == _POINT:
-        try:
-            found = _cast(text)
-            if not np.isinf(found).any() and np.isnan(found).sum() == text.null_count:
-                return found
-        except pa.ArrowException:
-            pass
     plain = pc.match_substring_regex(text, notation.plain).fill_null(True)
     simple = text.filter(plain)
     mask = plain.to_numpy(zero_copy_only=False)

@@ -9,12 +9,15 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.dataset
+import pyarrow.parquet
 
 from knoll.engines.csv import CsvFile, Dialect, is_value
+from knoll.engines.decode import family
 from knoll.engines.notation import MISSING
 from knoll.privacy.errors import DataError
 
 _BATCH = 2**16
+_BUFFER = 2**18  # bytes of each column read at a time
 
 
 class CsvPart(CsvFile):
@@ -36,20 +39,21 @@ class ArrowPart:
     delimiter = ""
 
     def __init__(self, path: Path, kind: str):
-        self.path = path
-        form: Any = kind
-        if kind == "parquet":  # read pages as they are needed, not whole row groups ahead
-            paged = pa.dataset.ParquetFragmentScanOptions(pre_buffer=False, use_buffered_stream=True)
-            form = pa.dataset.ParquetFileFormat(default_fragment_scan_options=paged)
-        self._dataset = pa.dataset.dataset([str(path)], format=form)
+        self.path, self._form = path, kind
+        self._dataset = pa.dataset.dataset([str(path)], format=kind)
         self.names: list[str] = self._dataset.schema.names
 
     def batches(
         self, names: list[str], ids: str | None, texts: Collection[str] = (), rows: int = _BATCH
     ) -> Iterator[Any]:
         """Yield record batches, every column of its own type."""
+        wanted = names if ids is None else [*names, ids]
+        if self._form == "parquet":  # page by page: a scanner holds several row groups; each different text once
+            words = [name for name in texts if family(self.kind(name)) == "text"]
+            file = pa.parquet.ParquetFile(self.path, read_dictionary=words, pre_buffer=False, buffer_size=_BUFFER)
+            return file.iter_batches(rows, columns=wanted)
         scanner = self._dataset.scanner(
-            columns=names if ids is None else [*names, ids],
+            columns=wanted,
             batch_size=rows,  # each batch has its cost
             batch_readahead=0,
             fragment_readahead=0,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
+from knoll import progress
 from knoll.numeric.mixture import Mixture
 
 STEPS, SETTLED, STARTS = 200, 1e-8, 6  # most steps; least gain of log-likelihood per report to go on; tries
@@ -47,7 +48,10 @@ def deconvolve(
     """
     some = reports[rng.choice(len(reports), size=min(len(reports), MOST_REPORTS), replace=False)]
     starts = _starts(reports, noise, k, bounds, rng)
-    fits = [climb(some, noise, start, bounds, prior, STEPS // 4) for start in starts]
+    fits = []
+    for number, start in enumerate(starts):
+        progress.report(f"a mixture of {k}", number / len(starts))
+        fits.append(climb(some, noise, start, bounds, prior, STEPS // 4))
     best = max(fits, key=lambda fit: fit[1])[0]
     return climb(reports, noise, best, bounds, prior)
 

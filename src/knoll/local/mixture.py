@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
+from knoll import progress
 from knoll.estimator import declared, unfitted
 from knoll.local.client import Client
 from knoll.local.clients import Noisy, SquareWave, Unary, Waves
@@ -22,6 +23,7 @@ from knoll.local.law import best_reach
 from knoll.local.reports import read_reports
 from knoll.local.server import fit_from_reports, public_guess, too_few
 from knoll.mixture.base import MOST_COMPONENTS, Components, PrivateMixture
+from knoll.numeric.threads import one_thread
 from knoll.parameters import OneOf, Whole, check_count
 from knoll.privacy import BoundsError, Budget, DataError, Privacy
 from knoll.privacy.released import Entry
@@ -59,6 +61,8 @@ class LocalGaussianMixture(PrivateMixture):
         Leave out components that cannot be told from noise; at least one stays.
     random_state : int, RandomState or None
         Public randomness of the server. Never that of clients.
+    verbose : bool, default=False
+        Show progress of long fits.
 
     Attributes
     ----------
@@ -103,6 +107,7 @@ class LocalGaussianMixture(PrivateMixture):
     n_bins: int | None = None
     covariance_floor: float = 0.001
     random_state: Any = None
+    verbose: bool = False
 
     _rules: ClassVar = {"n_components": Whole(MOST_COMPONENTS, none=True), "mechanism": OneOf(MECHANISMS)}
     _published = PrivateMixture._published | {"histogram_": "b", "histogram_edges_": "e", "n_rejected_": ""}
@@ -186,11 +191,12 @@ class LocalGaussianMixture(PrivateMixture):
     def _fit_valid(self, client: Client, reports: Any) -> Self:
         floor = np.square(float(self.covariance_floor) * client.box.half)
         rng = check_random_state(self.random_state)
-        valid, rejected = read_reports(client, reports)
-        if too_few(client, valid):
-            found = public_guess(client, self.n_components or 1, floor)
-        else:
-            found = fit_from_reports(client, valid, self.n_components, floor, rng)
+        with progress.shown(type(self).__name__, enabled=self.verbose), one_thread():
+            valid, rejected = read_reports(client, reports)
+            if too_few(client, valid):
+                found = public_guess(client, self.n_components or 1, floor)
+            else:
+                found = fit_from_reports(client, valid, self.n_components, floor, rng)
         n = float(valid[-1]) if isinstance(client, Unary) else float(len(valid))
         edges = client.edges if isinstance(client, SquareWave | Unary) and len(found.histogram) else np.empty(0)
         more = {"histogram_": found.histogram, "histogram_edges_": edges, "n_rejected_": rejected}

@@ -7,8 +7,9 @@ M  per component and column: the weighted outputs are divided among the bins, as
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import logsumexp
 
+from knoll import progress
+from knoll.compiled.reports import share_out
 from knoll.local.clients import Waves
 from knoll.numeric.binned import Fits, bin_moments
 from knoll.numeric.mixture import Mixture
@@ -39,7 +40,10 @@ class Product:
     def fit(self, k: int, rng: np.random.RandomState) -> tuple[Fits, float]:
         """Return weights (k,), means and variances (k, d), and the log-likelihood."""
         some = self.sample(SHORT_REPORTS, rng)
-        tries = [some.climb(some._start(k, rng), SHORT) for _ in range(STARTS if k > 1 else 1)]
+        tries, starts = [], STARTS if k > 1 else 1
+        for number in range(starts):
+            progress.report(f"a mixture of {k}", number / starts)
+            tries.append(some.climb(some._start(k, rng), SHORT))
         return self.climb(max(tries, key=lambda fit: fit[1])[0], LONG)
 
     def sample(self, most: int, rng: np.random.RandomState) -> "Product":
@@ -63,32 +67,25 @@ class Product:
     def climb(self, fits: Fits, steps: int) -> tuple[Fits, float]:
         """Run expectation-maximisation until the likelihood settles."""
         k, d = fits.means.shape
-        reports, times = self.reports, self.times
         wide = np.square((self.edges[:, -1] - self.edges[:, 0]) / 6) / k ** (2 / d)
-        outputs, last, value = len(self.channel), -np.inf, -np.inf
+        counts, shared = np.empty((d, len(self.channel), k)), np.empty(k)
+        last = value = -np.inf
         for _ in range(steps):
-            columns = [
-                bin_moments(Fits(fits.weights, fits.means[:, j], fits.variances[:, j]), self.edges[j]) for j in range(d)
-            ]
-            through = [p @ self.channel.T for p, _, _ in columns]
-            logs = np.log(np.maximum(fits.weights, 1e-300)) + sum(
-                np.log(np.maximum(each, 1e-300)).T[reports[:, j]] for j, each in enumerate(through)
+            columns = Fits(fits.weights, fits.means.T, fits.variances.T)
+            p, mean, variance = bin_moments(columns, self.edges[:, None, :])  # (columns, components, bins)
+            through = np.ascontiguousarray(np.maximum(p @ self.channel.T, 1e-300).transpose(0, 2, 1))
+            counts[:] = 0.0
+            value = share_out(
+                self.reports, self.times, np.log(through), np.log(np.maximum(fits.weights, 1e-300)), counts, shared
             )
-            peak = logsumexp(logs, axis=1)
-            value = float(times @ peak)
-            shares = np.exp(logs - peak[:, None]) * times[:, None]
-            n = shares.sum(axis=0)
-            means, variances = np.empty((k, d)), np.empty((k, d))
-            for j, (p, mean, variance) in enumerate(columns):
-                counts = np.stack([np.bincount(reports[:, j], shares[:, i], outputs) for i in range(k)])
-                truth = p * ((counts / np.maximum(through[j], 1e-300)) @ self.channel)
-                mass = np.maximum(truth.sum(axis=1), 1e-9)
-                means[:, j] = (truth * mean).sum(axis=1) / mass
-                squares = (truth * (variance + np.square(mean - means[:, j : j + 1]))).sum(axis=1)
-                variances[:, j] = (squares + self.prior * wide[j]) / (mass + self.prior)
-            weights = (n + self.prior) / (n + self.prior).sum()
-            fits = Fits(weights, means, np.maximum(variances, self.floor))
-            if value - last < SETTLED * times.sum():
+            truth = p * ((counts / through).transpose(0, 2, 1) @ self.channel)
+            mass = np.maximum(truth.sum(axis=2), 1e-9)
+            means = (truth * mean).sum(axis=2) / mass
+            squares = (truth * (variance + np.square(mean - means[:, :, None]))).sum(axis=2)
+            variances = (squares + self.prior * wide[:, None]) / (mass + self.prior)
+            n = counts[0].sum(axis=0) + self.prior
+            fits = Fits(n / n.sum(), means.T, np.maximum(variances.T, self.floor))
+            if value - last < SETTLED * self.times.sum():
                 break
             last = value
         return fits, value
@@ -101,4 +98,8 @@ class Product:
 
     def redraw(self, fits: Fits, times: int, most: int, rng: np.random.RandomState) -> list[Mixture]:
         """Return mixtures fitted to redrawn reports."""
-        return [self.mixture(self.sample(most, rng).climb(fits, SHORT)[0]) for _ in range(times)]
+        found = []
+        for number in range(times):
+            progress.report("redrawing reports", number / times)
+            found.append(self.mixture(self.sample(most, rng).climb(fits, SHORT)[0]))
+        return found

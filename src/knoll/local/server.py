@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from knoll import progress
 from knoll.local.client import Client
 from knoll.local.clients import Noisy, SquareWave, Unary, Waves
 from knoll.local.deconvolve import Bounds, climb, deconvolve
@@ -116,7 +117,10 @@ def _fit_noisy(
     if errors:
         size = min(len(reports), REDRAWN_REPORTS)
         picks = [rng.randint(len(reports), size=size) for _ in range(REDRAWS // 2)]
-        again = [climb(reports[pick], noise, mixture, bounds, prior, 30)[0] for pick in picks]
+        again = []
+        for number, pick in enumerate(picks):
+            progress.report("redrawing reports", number / len(picks))
+            again.append(climb(reports[pick], noise, mixture, bounds, prior, 30)[0])
         shrink = (size / len(reports)) ** 0.5
         parts = ("weights", "means", "covariances")
         spread = tuple(shrink * np.std([getattr(each, part) for each in again], axis=0) for part in parts)

@@ -8,17 +8,21 @@ import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
+from knoll.columns import domain_of
 from knoll.diagnose import Diagnosed, Facts, Quality, chosen, facts_of, quality_of_mixture, quietest, visible
 from knoll.estimator import DropsUnseen, FitContext
 from knoll.numeric.bars import Bars
+from knoll.numeric.levels import MixedMixture
 from knoll.numeric.mixture import Mixture
-from knoll.parameters import SHAPE, Rule, Whole, check_count, check_rules, check_shape
+from knoll.parameters import SHAPE, Rule, Whole, check_rules, check_shape
 from knoll.privacy import Ask
 from knoll.rows import label_rows, points_of
 from knoll.steps.choose import Choice
 from knoll.steps.component_bars import PublishedParts, component_bars
-from knoll.steps.moments import Belief, Form, hard_shares, standard_errors
+from knoll.steps.levels import LevelBelief, has_levels, levels_ask, walk_levels
+from knoll.steps.moments import Belief, Form, hard_shares, moments_ask, standard_errors, walk
 from knoll.summary import Summarised
+from knoll.synthetic import Sampled
 
 MOST_COMPONENTS = 10_000  # a limit that refuses typing errors: no release could show so many
 
@@ -79,17 +83,18 @@ class Components:
     total: float
     choice: Choice | None = None
     more: Mapping[str, Any] = field(default_factory=dict)
-    belief: Belief | None = None
+    belief: Belief | LevelBelief | None = None
     seen: np.ndarray | None = None
     bars: Bars | None = None
 
     @classmethod
     def of_belief(
-        cls, belief: Belief, choice: Choice | None = None, more: Mapping[str, Any] | None = None
+        cls, belief: Belief | LevelBelief, choice: Choice | None = None, more: Mapping[str, Any] | None = None
     ) -> "Components":
         """Return what steps of expectation-maximisation found."""
         total = float(belief.counts.sum())
-        return cls(belief.mixture, standard_errors(belief), belief.shrinkage, total, choice, more or {}, belief)
+        errors = belief.errors() if isinstance(belief, LevelBelief) else standard_errors(belief)
+        return cls(belief.mixture, errors, belief.shrinkage, total, choice, more or {}, belief)
 
     def with_bars(self, bars: Bars) -> "Components":
         """Return the components with other error bars of weights and means. What is not seen has none."""
@@ -107,7 +112,7 @@ class Components:
         keep[self.mixture.weights.argmax()] |= not keep.any()
         whole, weights = self.mixture, self.mixture.weights[keep]
         weights = weights / weights.sum() if weights.sum() > 0 else np.full(len(weights), 1 / len(weights))
-        mixture = Mixture(weights, whole.means[keep], whole.covariances[keep])
+        mixture = whole.like(weights, whole.means[keep], whole.covariances[keep])
         errors = self.errors[0][keep], self.errors[1][keep], self.errors[2][keep]
         seen = None if self.seen is None else self.seen[keep]
         less = replace(self, mixture=mixture, errors=errors, shrinkage=self.shrinkage[keep], seen=seen)
@@ -131,7 +136,7 @@ class Components:
         }
 
 
-class PrivateMixture(DropsUnseen, Summarised, Diagnosed, DensityMixin, BaseEstimator):
+class PrivateMixture(DropsUnseen, Summarised, Sampled, Diagnosed, DensityMixin, BaseEstimator):
     """Base of mixtures. A method implements `_search` and nothing else."""
 
     weights_: np.ndarray
@@ -142,8 +147,8 @@ class PrivateMixture(DropsUnseen, Summarised, Diagnosed, DensityMixin, BaseEstim
     _ATTRIBUTES = MIXTURE
     _soft: ClassVar = True
     _published: ClassVar = {
-        "weights_": "k", "means_": "kd", "covariances_": "kdd", "weights_stderr_": "k", "means_stderr_": "kd",
-        "covariances_stderr_": "kdd", "shrinkage_": "k", "components_seen_": "k",
+        "weights_": "k", "means_": "kd", "covariances_": "kcc", "weights_stderr_": "k", "means_stderr_": "kd",
+        "covariances_stderr_": "kcc", "shrinkage_": "k", "components_seen_": "k",
         "n_records_": "", "n_components_confidence_": "", "n_components_candidates_": "qo",
     }  # fmt: skip
 
@@ -156,6 +161,14 @@ class PrivateMixture(DropsUnseen, Summarised, Diagnosed, DensityMixin, BaseEstim
 
     def _asks(self, n_columns: int) -> Sequence[Ask]:
         return self._asks_for(n_columns, self._n_components())
+
+    def _steps_ask(self, n_columns: int, k: int, shape: str, **options: Any) -> Ask:
+        """Return what steps of expectation-maximisation release, over numbers or over kinds of columns."""
+        columns = getattr(self, "columns_", None)
+        domain = None if columns is None else domain_of(columns)
+        if domain is not None and has_levels(domain):
+            return levels_ask(domain, k, shape, **options)
+        return moments_ask(n_columns, k, shape, **options)
 
     def _asks_for(self, n_columns: int, k: Any) -> Sequence[Ask]:
         """Return the most that a search for k components releases. Only public facts are used."""
@@ -191,11 +204,14 @@ class PrivateMixture(DropsUnseen, Summarised, Diagnosed, DensityMixin, BaseEstim
         """How well the components fit, from released values: costs no budget. The same values give the same figures."""
         check_is_fitted(self)
         scaled = getattr(self, "scale_by_bounds", True)
+        mixture, spread_errors = self.to_mixture(), self.covariances_stderr_
+        if isinstance(mixture, MixedMixture):
+            spread_errors = mixture.all_coordinates(spread_errors, self.means_stderr_)
         return quality_of_mixture(
             self.weights_,
             self.means_,
-            self.covariances_,
-            (self.weights_stderr_, self.means_stderr_, self.covariances_stderr_),
+            mixture.spreads,
+            (self.weights_stderr_, self.means_stderr_, spread_errors),
             self.bounds_.scales if scaled else np.ones(self.bounds_.n_columns),
             tied=self.covariance_type == "tied",
             round_=self.covariance_type == "spherical",
@@ -213,7 +229,7 @@ class PrivateMixture(DropsUnseen, Summarised, Diagnosed, DensityMixin, BaseEstim
             errors=self.means_stderr_,
             sizes=sizes,
             seen=visible(self, "components_seen_", self.means_stderr_, sizes, size_errors),
-            spread=np.sqrt(np.einsum("kii->ki", self.covariances_)),
+            spread=np.sqrt(self.to_mixture().variances),
             records=n,
             noise=max(float(np.median(size_errors[known])) if known.any() else 0.0, quietest(self)),
             **chosen(self, "n_components", self.n_components),
@@ -231,6 +247,8 @@ class PrivateMixture(DropsUnseen, Summarised, Diagnosed, DensityMixin, BaseEstim
     def to_mixture(self) -> Mixture:
         """Return the fitted mixture as one immutable object. It is free: it holds released values only."""
         check_is_fitted(self)
+        if has_levels(self.bounds_):
+            return MixedMixture(self.weights_, self.means_, self.covariances_, self.bounds_)
         return Mixture(self.weights_, self.means_, self.covariances_)
 
     def predict(self, X: Any) -> np.ndarray:
@@ -270,10 +288,8 @@ class PrivateMixture(DropsUnseen, Summarised, Diagnosed, DensityMixin, BaseEstim
         """Return the mean log density of X. **Not private: keep it to yourself.** It is computed without noise."""
         return float(self.score_samples(X).mean())
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
-        """Draw synthetic rows, (n_samples, n_features). They are as private as the model."""
-        rows = self.to_mixture().sample(check_count("n_samples", n_samples, 10**9), random_state)
-        return np.where(self.bounds_.constant, self.bounds_.centre, rows)
+    def _drawn_from(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.weights_, self.means_, self.covariances_
 
     def nonprivate_bic(self, X: Any) -> float:
         """Return the Bayesian information criterion on X (lower is better). Not private: for the holder of X."""
@@ -297,3 +313,15 @@ class PrivateMixture(DropsUnseen, Summarised, Diagnosed, DensityMixin, BaseEstim
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True
         return tags
+
+    def _more_tags(self) -> dict[str, bool]:
+        return {"non_deterministic": True}  # the same for scikit-learn 1.5
+
+
+def take_steps(
+    context: FitContext, steps: int, mixture: Mixture, total: float, form: Form, *, soft: bool
+) -> Belief | LevelBelief:
+    """Spend what is left of a fit on steps of expectation-maximisation from a first mixture."""
+    if isinstance(mixture, MixedMixture):
+        return walk_levels(context.grant, steps, LevelBelief.start(mixture, total), form, soft=soft)
+    return walk(context.grant, steps, context.domain, Belief.start(mixture, total), form, soft=soft)

@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from knoll.estimator import FitContext, PrivateFit, declared
-from knoll.mixture.base import MOST_COMPONENTS, Components, PrivateMixture
+from knoll.mixture.base import MOST_COMPONENTS, Components, PrivateMixture, take_steps
 from knoll.numeric.mixture import Mixture
 from knoll.numeric.packing import packed_starts
 from knoll.parameters import PRESET, Whole
@@ -33,7 +33,7 @@ from knoll.steps.histogram import (
     release_histogram,
 )
 from knoll.steps.means import cell_means, means_ask
-from knoll.steps.moments import Belief, Form, moments_ask, walk
+from knoll.steps.moments import Form
 from knoll.steps.pieces import MOST
 from knoll.steps.start import start_asks, start_from_tree
 
@@ -131,7 +131,7 @@ class GaussianMixture(PrivateMixture, PrivateFit):
         share = CHOICE_SHARE if k is None else START_SHARE
         start = [ask.within(share) for ask in start_asks(n_columns, k)]
         shape, rest = self.covariance_type, 1 - share
-        return [*start, moments_ask(n_columns, k or MOST, shape, soft=True, times=STEPS, share=rest)]
+        return [*start, self._steps_ask(n_columns, k or MOST, shape, soft=True, times=STEPS, share=rest)]
 
     def _search(self, context: FitContext, k: int | None, rng: np.random.RandomState, form: Form) -> Components:
         if k is not None and self.preset == "paper":
@@ -140,8 +140,7 @@ class GaussianMixture(PrivateMixture, PrivateFit):
             return self._search_histogram(context, k, rng, form)
         share = CHOICE_SHARE if k is None else START_SHARE
         start = start_from_tree(context, context.grant.part(share), k, rng, form)
-        begin = Belief.start(start.mixture, start.total)
-        belief = walk(context.grant, STEPS, context.domain, begin, form, soft=True)
+        belief = take_steps(context, STEPS, start.mixture, start.total, form, soft=True)
         return Components.of_belief(belief, start.choice, NO_HISTOGRAM)
 
     def _search_paper(self, context: FitContext, k: int, rng: np.random.RandomState, form: Form) -> Components:

@@ -16,13 +16,14 @@ from typing import ClassVar
 import numpy as np
 
 from knoll.estimator import FitContext, PrivateFit, declared
-from knoll.mixture.base import Components, PrivateMixture
+from knoll.mixture.base import Components, PrivateMixture, take_steps
 from knoll.numeric.mixture import Mixture
 from knoll.numeric.packing import packed_starts
 from knoll.parameters import MOST_STEPS, OneOf, Whole
 from knoll.privacy import Ask
 from knoll.steps.choose import Choice
-from knoll.steps.moments import Belief, Form, moments_ask, restricted, walk
+from knoll.steps.levels import has_levels, mixed_start
+from knoll.steps.moments import Form, restricted
 from knoll.steps.start import Start, start_asks, start_from_tree
 
 START_SHARE = 0.35  # as in central.py: a bad start loses components, noisy steps lose precision
@@ -57,15 +58,14 @@ class EMSteps(PrivateMixture, PrivateFit):
     def _asks_for(self, n_columns: int, k: int) -> list[Ask]:
         start = [ask.within(START_SHARE) for ask in start_asks(n_columns, k)] if self.start == "tree" else []
         steps, rest = self.n_steps, 1 - START_SHARE
-        return [*start, moments_ask(n_columns, k, self.covariance_type, soft=self._soft, times=steps, share=rest)]
+        return [*start, self._steps_ask(n_columns, k, self.covariance_type, soft=self._soft, times=steps, share=rest)]
 
     def _search(self, context: FitContext, k: int, rng: np.random.RandomState, form: Form) -> Components:
         if self.start == "tree":
             start = start_from_tree(context, context.grant.part(START_SHARE), k, rng, form)
         else:
             start = packed(context, k, rng, form)
-        begin = Belief.start(start.mixture, start.total)
-        belief = walk(context.grant, self.n_steps, context.domain, begin, form, soft=self._soft)
+        belief = take_steps(context, self.n_steps, start.mixture, start.total, form, soft=self._soft)
         return Components.of_belief(belief)
 
 
@@ -73,6 +73,10 @@ def packed(context: FitContext, k: int, rng: np.random.RandomState, form: Form) 
     """Return equal round components, packed into the domain. This is public."""
     means = packed_starts(context.domain, k, context.scales, rng)
     width = context.domain.half / max(k ** (1 / context.domain.n_columns), 1.0) / 2
+    if has_levels(context.domain):
+        spread = np.tile(np.diag(np.square(width[context.domain.number_places])), (k, 1, 1))
+        mixed = mixed_start(context.domain, np.full(len(means), 1 / len(means)), means, spread, form)
+        return Start(mixed, np.inf, Choice.given(mixed.n_components))
     covariances = np.tile(np.diag(np.square(width)), (k, 1, 1))
     mixture = Mixture.nearest(np.full(k, 1 / k), means, covariances, form.floor)
     return Start(restricted(mixture, form), np.inf, Choice.given(mixture.n_components))

@@ -58,7 +58,7 @@ class KernelDensity(DensityMixin, KernelModel):
     --------
     >>> import knoll
     >>> import numpy as np
-    >>> X = np.random.default_rng(0).normal(size=(20_000, 2))
+    >>> X = np.random.default_rng(0).normal(size=(60_000, 2))
     >>> model = knoll.KernelDensity(epsilon=1.0, bounds=(-5, 5), random_state=0).fit(X)
     >>> bool(0.13 < model.density([[0.0, 0.0]])[0] < 0.17)
     True

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from knoll.diagnose import Facts, facts_of
 from knoll.estimator import FitContext, PrivateFit
+from knoll.numeric.threads import one_thread
 from knoll.parameters import Passes, Whole
 from knoll.privacy import Ask, PrivacyError
 from knoll.rows import points_of
@@ -41,7 +42,8 @@ class KernelModel(PrivateFit, PackedSeries, BaseEstimator):
         around = surroundings(context, self)
         hs = self._rungs(context, around)
         series = release_series(context.grant, around, hs, rng, 2 * self.n_frequencies, slope=self._slope)
-        series, more = self._interpret(series, hs, around, int(rng.randint(2**31 - 1)))
+        with one_thread():
+            series, more = self._interpret(series, hs, around, int(rng.randint(2**31 - 1)))
         return {"scales_": context.scales, **packed(series, hs), **more}
 
     def _rungs(self, context: FitContext, around: Surroundings) -> np.ndarray:
@@ -116,3 +118,6 @@ class KernelModel(PrivateFit, PackedSeries, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True
         return tags
+
+    def _more_tags(self) -> dict[str, bool]:
+        return {"non_deterministic": True}  # the same for scikit-learn 1.5

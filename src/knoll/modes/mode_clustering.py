@@ -2,6 +2,7 @@
 
     up to three columns:  release the kernel sum once; its modes are the clusters, its basins the labels
     more columns:         release local means, several to a cluster; merge them hierarchically; labels by local mean
+    number not given:     the same, but by local means from three columns on, joined as `KMeans` does (steps/choose.py)
 
 Why not the kernel sum in many columns too? A record's share of a kernel sum falls as 2^(-d/2), so the bandwidth must
 grow with d. With honest noise, a density in 50 columns has one mode only. A local mean is the average of the records
@@ -31,7 +32,7 @@ from knoll.queries import Count
 from knoll.series.place import settle
 from knoll.series.series import Series
 from knoll.series.survey import ModeSurvey, choose_rung
-from knoll.steps.choose import Choice
+from knoll.steps.choose import Choice, coarser_level
 from knoll.steps.kernel_sum import (
     LADDER,
     MOST_ON_GRID,
@@ -51,10 +52,13 @@ FAINT = 4.0  # clusters with fewer records (same units) spend more on good axes 
 FAINT_SHARES = KMeansShares(axes=0.3, steps=0.3)  # the plan of such clusters
 LEAST_SHARES = KMeansShares(steps=0.3)  # the smaller share of both plans: what every fit can count on
 MESH = {1: 256, 2: 40, 3: 14}  # mesh points along each column, by number of columns: labels against memory
+MOST_COUNTED = 2  # columns up to which modes are counted: in three, the kernel sum blurs 40 clear clusters into 25
+FALSE = 0.02  # part of the modes that may be noise, where there are many: a fraction of the 5 % that count as right
 BASIN, NEAREST = "basin", "nearest"
 
 REDRAWS = 200  # for the confidence in the number of modes: free, and quick
 SURE = 0.95  # redraws that all agree are still this sure: they cannot see modes that no bandwidth showed
+SETTLED, UNSETTLED = 0.8, 0.45  # part of the modes that the next wider bandwidth must show; confidence if it does not
 
 
 @declared
@@ -65,13 +69,14 @@ class ModeClustering(PrivateCenters):
     ----------
     n_clusters : int or None, default=None
         Number of clusters: modes are merged until this many are left. None keeps the significant modes (with more than
-        three columns: the number that `KMeans` would choose).
+        two columns, or three if a bandwidth is given: the number that `KMeans` would choose).
     bandwidth : "ladder", "private", float or array of shape (n_features,), default="ladder"
-        As in `ModeSeeking`; used up to three columns.
+        As in `ModeSeeking`; used up to three columns (two, for ``"ladder"`` with ``n_clusters=None``).
     labels : {"basin", "nearest"}, default="basin"
         Label a row by the basin it lies in, or by the nearest mode.
     chance : float, default=0.1
-        Chance that a fit shows a cluster that is only noise. Used up to three columns and with ``n_clusters=None``.
+        Chance that a fit shows a cluster that is only noise. If many clusters are shown, 2 % of them may be noise.
+        Used where the kernel sum is, and with ``n_clusters=None``.
     {parameters}
 
     Attributes
@@ -120,20 +125,26 @@ class ModeClustering(PrivateCenters):
     }  # fmt: skip
 
     def _asks_for(self, n_columns: int, k: int | None) -> list[Ask]:
-        if n_columns <= MOST_ON_GRID:
+        if self._by_density(n_columns, k):
             return series_asks(self, n_columns, 0)
         local = KMeans()._asks_for(n_columns, k and k * MOST_LOCAL, LEAST_SHARES)
         return [Ask.like(Count(), share=COUNT_SHARE), *(ask.within(1 - COUNT_SHARE) for ask in local)]
 
     def _search(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> Clusters:
-        few = context.domain.n_columns <= MOST_ON_GRID
-        return self._search_density(context, k, rng) if few else self._search_local_means(context, k, rng)
+        if self._by_density(context.domain.n_columns, k):
+            return self._search_density(context, k, rng)
+        return self._search_local_means(context, k, rng)
+
+    def _by_density(self, n_columns: int, k: int | None) -> bool:
+        """Return whether modes of the kernel sum are the clusters."""
+        free = k is None and isinstance(self.bandwidth, str) and self.bandwidth == LADDER
+        return n_columns <= (MOST_COUNTED if free else MOST_ON_GRID)
 
     def _search_density(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> Clusters:
         around = surroundings(context, self)
         hs = rungs(context.grant, around, self.bandwidth)
         series = release_series(context.grant, around, hs, rng, 0)
-        view, _ = choose_rung(series, hs, around, self.chance, 0, k)
+        view, views = choose_rung(series, hs, around, self.chance, 0, k, FALSE)
         kept = kept_peaks(view, k)
         if not len(kept):
             kept = np.array([0])
@@ -153,7 +164,10 @@ class ModeClustering(PrivateCenters):
         error = np.where(np.isfinite(error), error, np.inf)
         mesh = mesh_cells(points, groups, mass, cells, view.series)
         means = CellMeans(modes, error, count, spread, np.ones(len(modes), bool), mesh)
-        chosen = None if k is not None else choice_of_modes(view, len(modes), rng).attributes()
+        chosen = None
+        if k is None:
+            choice = choice_of_modes(view, views, len(modes), rng)
+            chosen = choice.with_coarser(coarser_level(modes / context.scales)).attributes()
         return _clusters(means, points, groups, context.scales, chosen)
 
     def _search_local_means(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> Clusters:
@@ -168,8 +182,7 @@ class ModeClustering(PrivateCenters):
         clear = float(counted.value.item()) / noise / k / float(effective(context.domain.half / context.scales)) ** 0.5
         local = k * int(np.clip(round(clear / PER_LOCAL), 1, MOST_LOCAL))
         means = search._search(context, local, rng, FAINT_SHARES if clear < FAINT else SHARES).means
-        merged = ward(means.centres / context.scales, np.maximum(means.counts, means.counts_stderr), k)
-        groups = merged.argmax(axis=0)  # each local mode belongs to one cluster
+        groups = ward(means.centres / context.scales, np.maximum(means.counts, means.counts_stderr), k)
         return _clusters(joined(means, groups, k), means.centres, groups, context.scales)
 
     def _restore(self) -> None:
@@ -200,14 +213,16 @@ def _clusters(
     return Clusters(means, more, assign, refers=("local_groups_",))
 
 
-def choice_of_modes(view: ModeSurvey, k: int, rng: np.random.RandomState) -> Choice:
+def choice_of_modes(view: ModeSurvey, views: list[ModeSurvey], k: int, rng: np.random.RandomState) -> Choice:
     """Return how sure the number of modes is: how many stand out if the noise of their significance is drawn again.
 
-    A significance is in standard errors. A false mode is shown with a chance of its own, which the threshold sets.
+    A significance is in standard errors. A false mode is shown with a chance of its own, which the threshold sets. If
+    the finest bandwidth shows far more modes than the one before, a still finer one might show more: nobody can tell.
     """
     again = view.significance + rng.standard_normal((REDRAWS, len(view.significance)))
     drawn = np.maximum((again > view.threshold).sum(axis=1), 1)
-    return Choice.of(k, np.array([k, *drawn]), SURE)
+    rising = len(views) > 1 and view is views[-1] and int(views[-2].stands_out.sum()) < SETTLED * k
+    return Choice.of(k, np.array([k, *drawn]), UNSETTLED if rising else SURE)
 
 
 def basin_points(view: ModeSurvey, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:

@@ -24,12 +24,14 @@ from knoll.estimator import FitContext, declared
 from knoll.modes.density import best_by_cross_validation
 from knoll.modes.kernel_model import Interpreted, KernelModel
 from knoll.numeric.distances import nearest
+from knoll.numeric.threads import one_thread
 from knoll.parameters import CHANCE, MOST_STEPS, Flag, OneOf, Whole
 from knoll.privacy import Ask
 from knoll.rows import label_rows
 from knoll.series.ascent import ascend
+from knoll.series.hidden_bias import hidden_height
 from knoll.series.packing import packed
-from knoll.series.place import settle
+from knoll.series.place import MOST_CURVED, seen_at, settle
 from knoll.series.series import Series
 from knoll.series.surroundings import Surroundings
 from knoll.series.survey import ModeSurvey, choose_rung, survey
@@ -71,10 +73,12 @@ class ModeSeeking(KernelModel):
     modes_ : array of shape (n_modes, n_features)
         Modes, most significant first. There may be none.
     modes_stderr_ : array of shape (n_modes, n_features)
-        Standard error of their places: privacy noise and sampling error together; infinite on a ridge. A mode with one
-        long side is biased towards it, less so with more records. Only bias that narrower bandwidths show is included.
+        Standard error of their places, against the modes of the density that the records are drawn from: privacy
+        noise, sampling error, and the bias of the kernel towards a mode's long side. Infinite where nothing can be
+        said: on a ridge, or if noise made the peak.
     mode_heights_, mode_heights_stderr_ : arrays of shape (n_modes,)
-        Released density at the modes and the standard error of its privacy noise.
+        Released density at the modes, and its standard error: privacy noise, sampling error, and what the kernel takes
+        off a peak. Infinite if the peak is too narrow for the kernel to tell.
     mode_significance_ : array of shape (n_modes,)
         Height above the highest pass to a higher mode (for the highest mode: above an even spread), in standard errors
         of privacy noise and sampling error together.
@@ -139,7 +143,8 @@ class ModeSeeking(KernelModel):
         )
         series = packed(found.series, found.rungs)
         points, heights, sure = found.merged(self.n_modes, self.chance)
-        modes = ordered(points, found.stderr(points), heights, sure, found.threshold(self.chance))
+        unknown = np.full(len(heights), np.inf)  # no curvature was released, so nothing tells what the kernel hides
+        modes = ordered(points, found.stderr(points), heights, sure, found.threshold(self.chance), unknown)
         return {"scales_": context.scales, **series, "density_bandwidth_": series["bandwidth_"], **modes}
 
     def _interpret(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Interpreted:
@@ -151,8 +156,8 @@ class ModeSeeking(KernelModel):
         best = density_bandwidth(series, hs, view.series.bandwidth)
         shown = series.at(best)
         mass = self._mass(shown)
-        heights, noise = shown.value(points) / mass, shown.noise / mass
-        modes = ordered(points, stderr, heights, view.significance[kept], view.threshold, noise)
+        heights = shown.value(points) / mass
+        modes = ordered(points, stderr, heights, view.significance[kept], view.threshold, height_errors(shown, points))
         return view.series, {"density_bandwidth_": best, **modes}
 
     def _facts(self, **found: Any) -> Facts:
@@ -243,7 +248,7 @@ def ordered(
     heights: np.ndarray,
     sure: np.ndarray,
     threshold: float,
-    heights_stderr: float = 0.0,
+    heights_stderr: np.ndarray,
 ) -> dict[str, Any]:
     """Return modes as fitted attributes by name, most significant first."""
     order = np.argsort(-sure, kind="stable")
@@ -251,11 +256,20 @@ def ordered(
         "modes_": points[order],
         "modes_stderr_": stderr[order],
         "mode_heights_": heights[order],
-        "mode_heights_stderr_": np.full(len(points), heights_stderr),
+        "mode_heights_stderr_": heights_stderr[order],
         "mode_significance_": sure[order],
         "threshold_": float(threshold),
         "n_modes_": len(points),
     }
+
+
+def height_errors(series: Series, points: np.ndarray) -> np.ndarray:
+    """Standard errors of the density at modes: noise, sampling, and what the kernel takes off a peak."""
+    if points.shape[1] > MOST_CURVED:
+        return np.full(len(points), np.inf)
+    value, curve = seen_at(series, points)
+    lower = hidden_height(curve / value[:, None, None])
+    return np.sqrt(series.noise**2 + value + np.square(lower * value)) / KernelModel._mass(series)
 
 
 def density_bandwidth(series: Series, hs: np.ndarray, widest: np.ndarray) -> np.ndarray:
@@ -277,7 +291,9 @@ def basin_labels(
     rows = around.domain.clip(rows)
     unit = series.bandwidth
     if view.basin is None:
-        tops = np.vstack([ascend(series, rows[i : i + CHUNK], around.domain.clip) for i in range(0, len(rows), CHUNK)])
+        with one_thread():
+            parts = [ascend(series, rows[i : i + CHUNK], around.domain.clip) for i in range(0, len(rows), CHUNK)]
+        tops = np.vstack(parts)
         return nearest(tops / unit, modes / unit)
     points = view.peaks.points
     closest = nearest(points / unit, modes / unit)

@@ -8,13 +8,14 @@ from knoll.morse.overlap import DRAWS, FULL, join
 from knoll.morse.tree import MergeTree
 
 RIPPLE = 1.0  # persistence between the Gaussians of cells of one even cloud: less proves no cluster
+VIEWS = 0.3  # standard deviation of the log of that, from view to view: overlapping clusters are no deeper than ripples
 LIGHT = 0.25  # an island lighter than this part of an average leaf is not a cluster
 CLEAR = 3.0  # persistence of a clear valley: that some are deeper still makes no gap between clear ones
 DOUBT = 0.1  # a join is judged by this quantile of its redrawn persistence: lower is more careful
 
 
-def choose_cut(tree: MergeTree, redrawn: list[MergeTree]) -> np.ndarray:
-    """Return the joins to undo: those before the largest gap in persistence.
+def choose_cut(tree: MergeTree, redrawn: list[MergeTree], ripple: float = RIPPLE) -> np.ndarray:
+    """Return the joins to undo: those before the largest gap in persistence, which is above `ripple`.
 
     Only persistence that survives redrawing the noise counts. One even cloud, cut into cells, has valleys of up to
     about one unit between the Gaussians of its cells. So persistence below one unit makes no gap, and there may be only
@@ -26,9 +27,15 @@ def choose_cut(tree: MergeTree, redrawn: list[MergeTree]) -> np.ndarray:
     sure = np.minimum(tree.persistence, np.quantile(copies, DOUBT, axis=0))
     sure = np.where(tree.lighter >= LIGHT / np.count_nonzero(tree.mass), sure, 0.0)
     order = np.argsort(-sure, kind="stable")
-    level = np.log(np.clip(np.append(sure[order], 0.0), RIPPLE, CLEAR))
+    level = np.log(np.clip(np.append(sure[order], 0.0), ripple, CLEAR))
     gaps = level[:-1] - level[1:]
     return order[: int(gaps.argmax()) + 1] if gaps.max() > 0 else order[:0]
+
+
+def numbers_again(redrawn: list[MergeTree], rng: np.random.RandomState) -> np.ndarray:
+    """Return the number of clusters in each redrawn tree, each in another view of how deep a ripple may be."""
+    views = RIPPLE * np.exp(VIEWS * rng.standard_normal(len(redrawn)))
+    return np.array([len(choose_cut(copy, [], view)) + 1 for copy, view in zip(redrawn, views.tolist(), strict=True)])
 
 
 def clusters_of(

@@ -78,7 +78,7 @@ class MergeTree:
     def without(self, apart: np.ndarray) -> np.ndarray:
         """Return the cluster of each leaf when these joins are undone; numbered by falling mass."""
         n = len(self.tops)
-        joined = np.delete(self.ends, apart, axis=0)
+        joined = np.delete(self.ends, apart, axis=0).astype(np.int32)
         graph = coo_array((np.ones(len(joined)), (joined[:, 0], joined[:, 1])), shape=(n, n))
         labels = connected_components(graph, directed=False)[1]
         mass = np.bincount(labels, self.mass)
@@ -110,7 +110,8 @@ def _lightest(ends: np.ndarray, n: int) -> coo_array:
     """The graph with rank + 1 as weights, the first (highest) of parallel edges kept."""
     low, high = ends.min(axis=1), ends.max(axis=1)
     _, first = np.unique(low * n + high, return_index=True)
-    return coo_array((first + 1.0, (low[first], high[first])), shape=(n, n)).tocsr()
+    where = low[first].astype(np.int32), high[first].astype(np.int32)  # spanning trees of older scipy want 32 bits
+    return coo_array((first + 1.0, where), shape=(n, n)).tocsr()
 
 
 def _join(tops: np.ndarray, mass: np.ndarray, ends: np.ndarray, height: np.ndarray) -> tuple[np.ndarray, ...]:

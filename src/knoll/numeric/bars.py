@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import laplace, norm
 
+from knoll.numeric.distances import squared_distances
 from knoll.numeric.made_up import WORLDS, Measured, Published, grouped, simulated
 
 CLEAR = 2.5  # a cluster is seen if its count exceeds at least this many standard errors ...
@@ -25,8 +26,13 @@ FALSE_ALARMS = 0.03  # ... and so many that this is the expected number of empty
 CROWD = 2.0  # this many times more if most cells cannot be seen: what is known of the others borders on noise
 NEIGHBOURS = 4  # weight of the median of all cells, in columns, when one cell's displacement is compared with its noise
 MOST_NOISE = 0.4  # of a displacement is taken for noise, at most: the comparison is itself uncertain
-MARGIN = 1.1  # bars are this many times wider: made-up records are not the records (benchmarks/coverage)
+# Bars of centres, and of sizes, are so many times wider: made-up records are not the records (benchmarks/coverage).
+MARGIN, SIZE_MARGIN = 1.1, 1.2
+MOVED = 1.5  # standard deviations of a squared distance above its mean that noise is taken to make
 LEAST = 0.25  # of a standard error: records that a cell is taken to hold, at least
+# Where no release tells the borders of cells, made-up records that change clusters may change elsewhere: this part of
+# them, as a standard error (settled on the tuned kinds of benchmarks/coverage).
+ELSEWHERE = 0.45
 GUESS = 3**-0.5  # standard deviation of a guess between the bounds, over half their width: a wider bar says nothing
 
 
@@ -52,24 +58,29 @@ def bars(cells: Measured, published: Published) -> Bars:
         return Bars(np.full(published.centres.shape, np.inf), np.full(k, np.inf), np.zeros(k, dtype=bool))
     excess, doubt = counted(cells.count, cells.count_noise, pure=published.pure)
     likely = np.maximum(np.maximum(cells.count - excess, LEAST * cells.count_noise), 1e-9)
-    changes, sizes, found = simulated(cells, published, likely, doubt)
+    change = simulated(cells, published, likely, doubt)
     mean, noise, hidden = measured_means(cells, published, likely)
     moved, part = displacements(cells, noise, k)
-    off = np.clip(published.centres - mean - changes + part * moved, -4 * published.half, 4 * published.half)
+    off = np.clip(published.centres - mean - change.means + part * moved, -4 * published.half, 4 * published.half)
     noise = np.minimum(noise, 4 * published.half)  # no error is stated above twice the half width
     square = np.square(off).mean(axis=0) + (1 - part) * np.square(noise)
-    stderr = np.minimum(MARGIN * np.sqrt(square), 2 * published.half)
 
     def total(values: np.ndarray) -> np.ndarray:
         return grouped(values[:, None], cells.group, k)[:, 0]
 
     count, error = total(cells.count), np.sqrt(total(np.square(cells.count_noise)))
-    off_size = published.sizes - count - sizes + total(excess)
-    size_error = MARGIN * np.sqrt(np.square(off_size).mean(axis=0) + total(np.square(doubt)))
+    # a mean is divided by a noisy count, and among small clusters those with a count too large are the ones seen
+    small = 1 + np.minimum(error / np.maximum(count, 1e-9), 1.0)
+    stderr = np.minimum(MARGIN * small[:, None] * np.sqrt(square), 2 * published.half)
+    off_size = published.sizes - count - change.sizes + total(excess)
+    guessed = np.square(ELSEWHERE * change.traffic) if cells.at is None and cells.smear is None else 0.0
+    size_error = SIZE_MARGIN * np.sqrt(np.square(off_size).mean(axis=0) + total(np.square(doubt)) + guessed)
     size_error = np.where(total(np.ones(len(likely))) > 0, size_error, np.inf)
     crowd = CROWD if np.median(cells.count) < np.median(cells.count_noise) else 1.0
     clear = count - total(excess) > crowd * clear_level(k, pure=published.pure) * error
-    seen = clear & (found > WORLDS / 2) & ~hidden
+    seen = clear & (change.found > WORLDS / 2) & ~hidden
+    scales = np.linalg.norm(cells.turn, axis=0)
+    seen[seen] = told_apart(published.centres[seen] / scales, noise[seen] / scales)
     known = seen[:, None] & (stderr < GUESS * published.half)
     return Bars(np.where(known, stderr, np.inf), size_error, known.any(axis=1))
 
@@ -95,6 +106,20 @@ def measured_means(
     return published.clip(mean), np.sqrt(square), grouped(share * ~finite, cells.group, k)[:, 0] > 1 / 2
 
 
+def told_apart(at: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """Return which centres cannot be another, better known one that noise has moved.
+
+    If a centre were another one, its records would be nearer to that, and it would have none. Then the squared distance
+    is a sum of squares of noise, whose mean and variance are known.
+    """
+    square = np.square(noise)
+    mean, spread = square.sum(axis=1), np.sqrt(2 * np.square(square).sum(axis=1))
+    chance = mean + MOVED * spread
+    gaps = squared_distances(at, at)
+    gaps[mean[:, None] <= mean] = np.inf
+    return gaps.min(axis=1, initial=np.inf) > chance
+
+
 def counted(count: np.ndarray, error: np.ndarray, *, pure: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return the noise that each count is likely to hold, and how uncertain that is.
 
@@ -112,7 +137,7 @@ def counted(count: np.ndarray, error: np.ndarray, *, pure: bool) -> tuple[np.nda
 
 def displacements(cells: Measured, noise: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Return how far each cell's mean is from where it was measured, and which part of that is likely noise."""
-    if cells.at is None or len(cells.at) != k:
+    if cells.at is None or cells.view is not None or len(cells.at) != k:
         return np.zeros(noise.shape), np.zeros((k, 1))
     moved = (cells.mean - cells.at) @ cells.turn
     known = np.all(noise > 0, axis=1)

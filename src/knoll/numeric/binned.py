@@ -114,21 +114,22 @@ def bin_moments(fits: Fits, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
     The outer bins reach to infinity, since they also count the records beyond the outer edges.
     """
     s = np.sqrt(fits.variances)[..., None]
-    z = (edges[1:-1] - fits.means[..., None]) / s
-    pdf = np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
-    ends = [(0, 0)] * (z.ndim - 1) + [(1, 1)]
-    low, high = ndtr(z), ndtr(-z)
-    cdf = np.pad(low, ends, constant_values=(0.0, 1.0))
-    upper = np.pad(high, ends, constant_values=(1.0, 0.0))
-    p = np.where(cdf[..., 1:] < 0.5, np.diff(cdf, axis=-1), -np.diff(upper, axis=-1))
+    z = (edges[..., 1:-1] - fits.means[..., None]) / s
+    *some, inner = z.shape
+    cdf, upper, pdf, zpdf = np.zeros((4, *some, inner + 2))
+    cdf[..., 1:-1], upper[..., 1:-1] = ndtr(z), ndtr(-z)
+    cdf[..., -1] = upper[..., 0] = 1.0
+    pdf[..., 1:-1] = np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
+    zpdf[..., 1:-1] = z * pdf[..., 1:-1]
+    p = np.where(cdf[..., 1:] < 0.5, cdf[..., 1:] - cdf[..., :-1], upper[..., :-1] - upper[..., 1:])
     p = np.maximum(p, _TINY)
-    pdf, zpdf = np.pad(pdf, ends), np.pad(z * pdf, ends)
-    a = np.concatenate([np.full((*z.shape[:-1], 1), -np.inf), z], axis=-1)
-    b = np.concatenate([z, np.full((*z.shape[:-1], 1), np.inf)], axis=-1)
-    mean = np.clip(-np.diff(pdf, axis=-1) / p, a, b)
-    second = 1.0 - np.diff(zpdf, axis=-1) / p
+    ends = np.empty((*some, inner + 2))
+    ends[..., 0], ends[..., 1:-1], ends[..., -1] = -np.inf, z, np.inf
+    a, b = ends[..., :-1], ends[..., 1:]
+    mean = np.minimum(np.maximum((pdf[..., :-1] - pdf[..., 1:]) / p, a), b)
+    second = 1.0 - (zpdf[..., 1:] - zpdf[..., :-1]) / p
     width = np.minimum(b - a, 2.0)
-    variance = np.clip(second - mean * mean, 0.0, np.minimum(width * width / 4, 1.0))
+    variance = np.minimum(np.maximum(second - mean * mean, 0.0), np.minimum(width * width / 4, 1.0))
     return p, fits.means[..., None] + s * mean, s * s * variance
 
 
@@ -192,6 +193,7 @@ def fit_binned(
     floor: float,
     prior: Prior,
     steps: int = LONG,
+    first: Fits | None = None,
 ) -> tuple[Fits, float]:
     """Return the best of several fits, its components ordered by mean, and its log-likelihood.
 
@@ -211,12 +213,18 @@ def fit_binned(
         Pulls variances to a common one, weights to each other, and means to given places.
     steps : int
         Most steps from the best starts.
+    first : Fits, optional
+        One more starting point.
     """
     flat = np.full(len(edges) - 1, observed.total / (len(edges) - 1))
     density = observed.expected(flat)
     for _ in range(20):
         density = observed.expected(density)
-    fits = em_steps(starts(density, edges, k, rng), observed, edges, SHORT, floor, prior)
+    begin = starts(density, edges, k, rng)
+    if first is not None:
+        both = zip(vars(begin).values(), vars(first).values(), strict=True)
+        begin = Fits(*(np.vstack(pair) for pair in both))
+    fits = em_steps(begin, observed, edges, SHORT, floor, prior)
     likely = log_likelihood(fits, observed, edges) + log_prior(fits, prior)
     fits = em_steps(fits.take(np.argsort(-likely)[:KEEP]), observed, edges, steps, floor, prior)
     value = log_likelihood(fits, observed, edges)

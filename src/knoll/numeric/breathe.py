@@ -10,13 +10,15 @@ from sklearn.cluster import KMeans as NonprivateKMeans
 from threadpoolctl import threadpool_limits
 
 from knoll.numeric.distances import squared_distances
-from knoll.numeric.ward import ward
+from knoll.numeric.ward import averages, ward
+from knoll.progress import report
 
 # Breathing came in for the row "many" of docs/benchmarks.md ("Kinds of data that nothing was tuned on"). It costs no
 # budget: all these numbers trade time for a lower loss.
-EXTRA = 5  # centres added at first; one fewer whenever that does not help
+EXTRA, PER_EXTRA = 5, 40  # centres added at first, or one for so many; one fewer whenever that does not help
 TRIED = 20  # points tried for each added centre
-MOST_BREATHS = 25  # a limit for the time: breathing mostly ends earlier, when no extra centre helps
+# A limit for the time: breathing mostly ends earlier, when no extra centre helps. Deep breaths do more, so fewer do.
+MOST_BREATHS, FEWEST_BREATHS = 25, 6
 STEPS = 10  # of Lloyd's algorithm, after centres were added and again after they were merged
 LEAST_GAIN = 1e-5  # part of the loss that a breath must save to count as help
 
@@ -25,14 +27,17 @@ LEAST_GAIN = 1e-5  # part of the loss that a breath must save to count as help
 def breathe(points: np.ndarray, weights: np.ndarray, k: int, rng: np.random.RandomState) -> NonprivateKMeans:
     """Fit weighted k-means to points. There must be more than k of them."""
     best = NonprivateKMeans(k, n_init=1, random_state=rng).fit(points, sample_weight=weights)
-    extra = min(EXTRA, k - 1, len(points) - k)
-    for _ in range(MOST_BREATHS):
+    deep = max(EXTRA, k // PER_EXTRA)
+    extra, breaths = min(deep, k - 1, len(points) - k), max(FEWEST_BREATHS, MOST_BREATHS * EXTRA // deep)
+    for breath in range(breaths):
         if extra < 1:
             break
+        report("placing centres", breath / breaths)
         start = with_more(points, weights, best, extra, rng)
         more = lloyd(points, weights, start, STEPS)
         sizes = np.maximum(np.bincount(more.labels_, weights, k + extra), 1e-9)
-        again = lloyd(points, weights, ward(more.cluster_centers_, sizes, k) @ more.cluster_centers_, STEPS)
+        merged = averages(more.cluster_centers_, sizes, ward(more.cluster_centers_, sizes, k))
+        again = lloyd(points, weights, merged, STEPS)
         if again.inertia_ < (1 - LEAST_GAIN) * best.inertia_:
             best = again
         else:

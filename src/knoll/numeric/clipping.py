@@ -1,6 +1,7 @@
 """How clipping changes a Gaussian, and how to undo this. Also: how to divide noise among a component's moments."""
 
 import numpy as np
+from scipy.integrate import trapezoid
 from scipy.stats import chi, chi2
 
 from knoll.queries.components import DIAGONAL, OFF
@@ -26,7 +27,7 @@ def clipped_variance(d: int, radius: float, variance: np.ndarray | float) -> np.
 def clip_factors(d: int, radius: float) -> tuple[float, float]:
     """Return by what factors the clip of a standard Gaussian shortens a small shift of its mean, and its variances."""
     lengths = np.linspace(radius, radius + 12.0, 2001)
-    beyond = np.trapezoid(radius / lengths * chi.pdf(lengths, d), lengths)
+    beyond = trapezoid(radius / lengths * chi.pdf(lengths, d), lengths)
     shorter = chi2.cdf(radius**2, d) + (1 - 1 / d) * beyond
     return float(shorter), float(clipped_variance(d, radius, 1.0))
 

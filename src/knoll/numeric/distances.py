@@ -2,7 +2,7 @@
 
 import numpy as np
 
-CHUNK = 2**22  # differences held in memory at once: 32 MB of floats
+from knoll.compiled.points import nearest_points
 
 
 def squared_distances(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
@@ -16,8 +16,6 @@ def nearest(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
 
     Differences are squared one by one: products, as in `squared_distances`, would lose digits far from zero.
     """
-    step = max(1, CHUNK // max(1, centres.size))
-    labels = np.empty(len(points), dtype=np.intp)
-    for i in range(0, len(points), step):
-        labels[i : i + step] = np.square(points[i : i + step, None] - centres).sum(axis=2).argmin(axis=1)
+    labels = np.empty(len(points), dtype=np.int64)
+    nearest_points(*(np.require(each, np.float64, ["C", "A"]) for each in (points, centres)), labels)
     return labels

@@ -46,7 +46,7 @@ def hills(at: np.ndarray, variance: np.ndarray, weight: np.ndarray, rise: float)
     passes = _log_density(path, at, variance, weight).reshape(len(ends), len(PATH)).min(axis=1)
     passes = np.minimum(passes, height[ends].min(axis=1))
     joined = _joined(height, ends, passes, rise)
-    graph = coo_array((np.ones(len(joined)), (joined[:, 0], joined[:, 1])), shape=(m, m))
+    graph = coo_array((np.ones(len(joined)), tuple(joined.T.astype(np.int32))), shape=(m, m))
     return np.asarray(connected_components(graph, directed=False)[1], dtype=int)
 
 

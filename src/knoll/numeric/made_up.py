@@ -6,17 +6,23 @@ what the release would have measured, and what is asked about. Only released val
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
 from scipy.special import gammainc
-from sklearn.metrics import pairwise_distances_argmin
 from sklearn.neighbors import NearestNeighbors
+
+from knoll.numeric.distances import nearest
+from knoll.queries import Ball, Box, Line, Product
 
 WORLDS = 6  # sets of made-up records: the change is averaged over them; more are smoother and take longer
 MOST_MADE = 20_000  # made-up records of a set: more take longer; beyond, each stands for several
+MOST_NUMBERS, EACH_CELL = 2**20, 100  # in many columns fewer: so many numbers, but so many records for each cell
 NEAREST = 3  # neighbours whose distance tells the width of a cell, if no release does
 WIDER = 4.0  # records that no cell shows are taken to have this many times the variance of those that cells show
+KEPT = 0.1  # a cluster is found among made-up records if it holds this part of what the release measured, or more
+LEAST_APART = 0.1  # part of the variance of cells' means that is not taken for noise: the comparison is uncertain
 MOST_CLIPPED = 20.0  # largest mean square of lengths that were clipped to one: clipping hides how much larger it is
 
 
@@ -37,6 +43,8 @@ class Measured:
         A point x of these coordinates is ``origin + x @ turn`` in the columns.
     at : array of shape (m, d), optional
         Cell i holds the records nearest to ``at[i]``. None if cells are of another kind.
+    view : array of shape (p, d) or None
+        Cell i holds the records whose projection ``view @ x`` is nearest to ``at[i]``, which then has p coordinates.
     radius : array of shape (m,) or None
         Displacements from `at`, times `axes`, were clipped to this length.
     axes : array of shape (m, d) or None
@@ -60,10 +68,23 @@ class Measured:
     axes: np.ndarray | None = None
     roots: np.ndarray | None = None
     smear: np.ndarray | None = None
+    view: np.ndarray | None = None
 
     def outside(self, points: np.ndarray) -> np.ndarray:
         """Return points in the columns."""
+        along = np.diagonal(self.turn)
+        if np.count_nonzero(self.turn) == np.count_nonzero(along):  # no axes are turned: a product would add zeros
+            return self.origin + points * along
         return self.origin + points @ self.turn
+
+    def inside(self, points: np.ndarray) -> np.ndarray:
+        """Return points of the columns in these coordinates."""
+        return np.asarray((points - self.origin) @ self._back)
+
+    @cached_property
+    def _back(self) -> np.ndarray:
+        """The way back from the columns, found once: that takes long where there are hundreds."""
+        return np.asarray(np.linalg.pinv(self.turn))
 
     def spread(self, errors: np.ndarray) -> np.ndarray:
         """Return standard errors in the columns."""
@@ -94,30 +115,59 @@ class Published:
     centres: np.ndarray
     sizes: np.ndarray
     assign: Callable[[np.ndarray], np.ndarray]
-    clip: Callable[[np.ndarray], np.ndarray]
-    half: np.ndarray
+    domain: Box | Ball
     pure: bool = False
 
+    @property
+    def half(self) -> np.ndarray:
+        """Half widths of the bounds."""
+        return self.domain.half
 
-def simulated(
-    cells: Measured, published: Published, likely: np.ndarray, doubt: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return changes of means (worlds, k, d) and counts (worlds, k), and in how many worlds a cluster has records."""
+    def clip(self, points: np.ndarray) -> np.ndarray:
+        """Move points into the bounds."""
+        return np.asarray(self.domain.clip(points))
+
+
+@dataclass(frozen=True)
+class Change:
+    """What happens to clusters between the release and what is published, in every world of made-up records.
+
+    Attributes
+    ----------
+    means, sizes : arrays of shape (worlds, k, d) and (worlds, k)
+        Changes of means and of counts.
+    found : array of shape (k,)
+        In how many worlds a cluster has records, and not only a few of those that were measured.
+    traffic : array of shape (k,)
+        Records that come to a cluster or leave it, on average over the worlds.
+    """
+
+    means: np.ndarray
+    sizes: np.ndarray
+    found: np.ndarray
+    traffic: np.ndarray
+
+
+def simulated(cells: Measured, published: Published, likely: np.ndarray, doubt: np.ndarray) -> Change:
+    """Return how clusters change, by made-up records."""
     k = len(published.centres)
     rng = np.random.RandomState(0)
-    changes, sizes, found = [], [], np.zeros(k)
+    changes, sizes, found, traffic = [], [], np.zeros(k), np.zeros(k)
     for world in range(WORLDS):
         made, weight, origin = made_up(cells, likely, doubt, rng, even=world % 2 == 0)
-        rows = published.clip(cells.outside(made))
+        rows = as_records(published.domain, cells.outside(made), cells.outside(cells.mean)[origin], rng)
+        made = cells.inside(rows)  # the release saw records within the bounds, too
         after = published.assign(rows) if len(rows) else origin
         before, seen = as_measured(cells, published, made, rows, origin, rng)
         mean, n = means(seen, before, weight, k)
         target, m = means(rows, after, weight, k)
         both = (n > 0) & (m > 0)
-        found += m > 0
+        found += m > KEPT * n
+        moving = np.where(before == after, 0.0, weight)[:, None]
+        traffic += (grouped(moving, before, k) + grouped(moving, after, k))[:, 0] / WORLDS
         changes.append(np.where(both[:, None], target - mean, 0.0))
         sizes.append(m - n)
-    return np.array(changes), np.array(sizes), found
+    return Change(np.array(changes), np.array(sizes), found, traffic)
 
 
 def made_up(
@@ -128,20 +178,62 @@ def made_up(
     Records of a cell are normal, or `even`: cells that share a cluster are full up to their borders.
     """
     count = np.maximum(likely + doubt * rng.standard_normal(len(likely)), 0.0)
-    each = max(1.0, float(count.sum()) / MOST_MADE)
+    m, d = cells.mean.shape
+    each = max(1.0, float(count.sum()) / min(MOST_MADE, max(MOST_NUMBERS // d, EACH_CELL * m)))
     number = np.maximum(rng.poisson(count / each), count > 0.5).astype(int)
     origin = np.repeat(np.arange(len(count)), number)
-    shift = np.where(np.isfinite(cells.noise), cells.noise, 0.0) * rng.standard_normal(cells.mean.shape)
-    shape = len(origin), cells.mean.shape[1]
+    middle, unsure = likely_means(cells, likely)
+    places = middle + unsure * rng.standard_normal(cells.mean.shape)
+    shape = len(origin), d
     away = rng.uniform(-(3**0.5), 3**0.5, shape) if even else rng.standard_normal(shape)
-    middle, _ = means(away, origin, np.ones(len(origin)), len(count))
-    away = away - middle[origin]
+    away = away - means(away, origin, np.ones(len(origin)), len(count))[0][origin]
     if cells.roots is None:
         away = away * np.sqrt(cells.variance)[origin]
     else:
         away = np.einsum("nij,nj->ni", cells.roots[origin], away)
     weight = (count / np.maximum(number, 1))[origin]
-    return cells.mean[origin] + shift[origin] + away, weight, origin
+    return places[origin] + away, weight, origin
+
+
+def likely_means(cells: Measured, likely: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return where the records of cells are likely to be, and the standard errors of that.
+
+    Noise moves means outwards on average. Where nothing else is known of the cells than their means, these are drawn to
+    the mean of all, as far as their spread is noise (Efron and Morris 1973).
+    """
+    noise = np.where(np.isfinite(cells.noise), cells.noise, 0.0)
+    shown = cells.group >= 0
+    if cells.at is not None or cells.smear is not None or shown.sum() < 3:
+        return cells.mean, noise
+    weight = (likely * shown / max(float(likely[shown].sum()), 1e-300))[:, None]
+    middle = (weight * cells.mean).sum(axis=0)
+    apart = np.square(cells.mean - middle) - np.square(noise)
+    true = np.maximum((weight * apart).sum(axis=0), LEAST_APART * (weight * np.square(cells.mean - middle)).sum(axis=0))
+    gain = true / np.maximum(true + np.square(noise), 1e-300)
+    return middle + gain * (cells.mean - middle), np.sqrt(gain) * noise
+
+
+def as_records(
+    domain: Box | Ball, points: np.ndarray, usual: np.ndarray, rng: np.random.RandomState
+) -> np.ndarray:  # fmt: skip
+    """Return points as records of a domain could be: within the bounds, with one level in every column of levels.
+
+    Levels are drawn with the shares of the cells that the points belong to, which `usual` holds.
+    """
+    rows = np.array(domain.clip(points))
+    if not isinstance(domain, Product) or not len(rows):
+        return rows
+    shares = domain.clip(usual)
+    for j, where, m in domain.levels:
+        part, drawn = domain.parts[j], rng.random_sample(len(rows))
+        if isinstance(part, Line):
+            wide = part.upper - part.lower
+            rows[:, where] = part.lower + wide * (drawn[:, None] < (shares[:, where] - part.lower) / wide)
+        else:
+            up_to = np.cumsum(shares[:, where], axis=1)
+            code = (drawn[:, None] * up_to[:, -1:] >= up_to).sum(axis=1)
+            rows[:, where] = np.eye(m)[np.minimum(code, m - 1)]
+    return rows
 
 
 def as_measured(
@@ -156,7 +248,7 @@ def as_measured(
         return published.assign(seen), seen
     if cells.at is None:
         return cells.group[origin], rows
-    cell = pairwise_distances_argmin(made, cells.at)
+    cell = nearest(made if cells.view is None else made @ cells.view.T, cells.at)
     if cells.radius is None or cells.axes is None:
         return cells.group[cell], rows
     away = made - cells.at[cell]

@@ -52,9 +52,9 @@ class Mixture:
             object.__setattr__(self, name, array)
         if self.means.ndim != 2 or 0 in self.means.shape:
             raise DataError("means of a mixture must have shape (components, columns)")
-        k, d = self.means.shape
-        if self.weights.shape != (k,) or self.covariances.shape != (k, d, d):
+        if self.weights.shape != (len(self.means),):
             raise DataError("weights, means and covariances of a mixture do not fit together")
+        self._check()
         if (self.weights < 0).any() or abs(self.weights.sum() - 1) > 1e-6:
             raise DataError("weights of a mixture must not be negative and must sum to one")
         size = np.sqrt(np.abs(np.einsum("kii,kjj->kij", self.covariances, self.covariances)))
@@ -64,6 +64,25 @@ class Mixture:
             np.linalg.cholesky(self.covariances)
         except np.linalg.LinAlgError:
             raise DataError("covariances of a mixture must be positive definite") from None
+
+    def _check(self) -> None:
+        k, d = self.means.shape
+        if self.covariances.shape != (k, d, d):
+            raise DataError("weights, means and covariances of a mixture do not fit together")
+
+    def like(self, weights: Any, means: Any, covariances: Any) -> "Mixture":
+        """Return a mixture of the same kind."""
+        return Mixture(weights, means, covariances)
+
+    @property
+    def spreads(self) -> np.ndarray:
+        """Covariances of all coordinates, (k, d, d)."""
+        return self.covariances
+
+    @property
+    def variances(self) -> np.ndarray:
+        """Variances of each column, (k, d)."""
+        return np.einsum("kii->ki", self.covariances)
 
     @classmethod
     def nearest(cls, weights: Any, means: Any, covariances: Any, floor: Any) -> Self:
@@ -212,6 +231,13 @@ def onto_simplex(weights: Any) -> np.ndarray:
     excess = (np.cumsum(falling) - 1) / np.arange(1, len(weights) + 1)
     shift = excess[np.flatnonzero(falling > excess)[-1]]
     return np.maximum(weights - shift, 0.0)
+
+
+def log_shares(shares: np.ndarray, least: float) -> np.ndarray:
+    """Return the logs of shares that sum to one in each row, none below `least`; minus infinity for none."""
+    lifted = np.maximum(shares, least)
+    with np.errstate(divide="ignore"):
+        return np.log(lifted / np.maximum(lifted.sum(axis=1, keepdims=True), 1e-300))
 
 
 def _shares(logs: np.ndarray) -> np.ndarray:

@@ -4,10 +4,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from knoll.planning.risk import Risk, percent_up
-from knoll.plots.plan import plot_plan
+from knoll.privacy.risk import Risk, percent_up
+from knoll.reported import Reported
 
 FOUND, LOSS = 0.9, 0.1
 """What will do: this share of the clusters found, and a loss that exceeds that of k-means by no more than this part."""
@@ -65,7 +64,7 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class SimulatedPlan:
+class SimulatedPlan(Reported):
     """What to expect over a range of epsilon: print it, `plot` it, or take its `table`.
 
     Attributes
@@ -116,10 +115,6 @@ class SimulatedPlan:
         risk = next(each for each in self.risks if each.epsilon == best)
         less = " (A smaller one may do, too.)" if best == self.risks[0].epsilon else ""
         return f"epsilon = {best:g} is the smallest of these that will do: {goal}.{less}\nWhat it risks: {risk}"
-
-    def plot(self) -> Figure:
-        """Draw clusters found, loss, error bars and risk against epsilon."""
-        return plot_plan(self)
 
     def __str__(self) -> str:
         rows = [list(HEADER), *(each.cells for each in self.expected)]

@@ -18,9 +18,9 @@ from knoll.cluster import KMeans
 from knoll.planning.formula import check_counts
 from knoll.planning.made import MOST_ROWS, Trial, made_up, mean_loss, public_rows, scaled, share_found, stand_in
 from knoll.planning.result import Expected, SimulatedPlan
-from knoll.planning.risk import Risk, risk_of
 from knoll.privacy import Budget, PrivacyError, Relation, User
 from knoll.privacy.errors import brief
+from knoll.privacy.risk import Risk, risk_of
 from knoll.testing import seeded_noise
 
 EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)

@@ -7,19 +7,34 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
+from matplotlib.patheffects import withStroke
 
-from knoll.plots.style import FAINT, INK, STYLE, column_names, footer, headline, palette, plain, two_columns
+from knoll.plots.style import (
+    FAINT,
+    INK,
+    STYLE,
+    both_in_terms,
+    column_names,
+    footer,
+    headline,
+    palette,
+    plain,
+    widest_columns,
+)
 
 _PAPER = "#ffffff"
-_MOST_PROFILES, _MOST_COLUMNS = 24, 24  # clusters and columns of the right panel: more would not be legible
+_MOST_PROFILES, _MOST_COLUMNS = 24, 20  # clusters and columns of the right panel: more would not be legible
+_LONGEST = 24  # characters of a name there
 
 
 def plot_clusters(model: Any, title: str | None = None) -> Figure:
     """Draw a fitted clusterer from its released values alone.
 
     On the left, the centres in the two columns in which they differ most (area: released size; ellipse: two standard
-    errors of what privacy changes, against the records assigned; frame: the bounds). On the right, every centre across
-    all columns, each scaled to its bounds. Clusters are ordered by size.
+    errors of what privacy changes, against the records assigned; dashed: one standard deviation of the cluster's
+    records, where it is released; frame: the bounds), with the number and size of each cluster. On the right, every
+    centre across all columns (of many, those in which centres differ most), each scaled to its bounds. Clusters are
+    ordered by size.
 
     Parameters
     ----------
@@ -43,18 +58,19 @@ def plot_clusters(model: Any, title: str | None = None) -> Figure:
         privacy = model.privacy_
         head = title or f"{plain(privacy.dataset)}: {len(order)} clusters by {privacy.estimator}"
         headline(figure, head)
-        footer(
-            figure, privacy, "Error marks: two standard errors of what privacy changes, against the records assigned."
-        )
+        note = "Error marks: two standard errors of what privacy changes, against the records assigned."
+        spread = " Dashed: one standard deviation of records." if hasattr(model, "cluster_variances_") else ""
+        footer(figure, privacy, note + spread)
     return figure
 
 
 def _draw_map(axes: Axes, model: Any, order: np.ndarray, colours: np.ndarray, names: list[str]) -> None:
     centres, bounds = model.cluster_centers_, model.bounds_
     low, high = getattr(bounds, "ends", (bounds.centre - bounds.half, bounds.centre + bounds.half))
-    first, second = _widest_columns(centres, bounds)
+    first, second = widest_columns(centres, bounds)
     sizes = np.maximum(model.cluster_sizes_, 0.0)
-    area = 60 + 1500 * sizes / max(float(sizes.max()), 1e-9)
+    most = 350 if hasattr(model, "cluster_variances_") else 1500  # small, where spreads are drawn too
+    area = 60 + most * sizes / max(float(sizes.max()), 1e-9)
     for rank, i in enumerate(order):
         x, y = centres[i, first], centres[i, second] if second is not None else 0.0
         error = 2 * model.centers_stderr_[i, [first, first if second is None else second]]
@@ -62,12 +78,15 @@ def _draw_map(axes: Axes, model: Any, order: np.ndarray, colours: np.ndarray, na
         if seen:
             height = 2 * error[1] if second is not None else 0.0
             axes.add_patch(Ellipse((x, y), 2 * error[0], height, fill=False, ec=colours[rank], lw=1.5, zorder=3))
+        if seen and second is not None and (spread := _spread(model, i, first, second)) is not None:
+            axes.add_patch(Ellipse((x, y), *(2 * spread), fc=(*colours[rank][:3], 0.08), ec=colours[rank], ls="--"))
         face = colours[rank] if seen else _PAPER
         axes.scatter(x, y, s=area[i], color=face, edgecolor=INK, alpha=0.55, linewidth=0.8, zorder=2)
         if len(order) <= 40:
-            label = f"{sizes[i]:,.0f}" if seen else "not seen"
+            label = f"{i}: {sizes[i]:,.0f}" if seen else f"{i}: not seen"
             above = (0, 3 + np.sqrt(area[i]) / 2)
-            axes.annotate(label, (x, y), above, textcoords="offset points", ha="center", fontsize=8.5, zorder=4)
+            words = axes.annotate(label, (x, y), above, textcoords="offset points", ha="center", fontsize=8.5, zorder=4)
+            words.set_path_effects([withStroke(linewidth=2.5, foreground=_PAPER)])
     margin = 0.04
     axes.set_xlim(low[first] - margin * (high - low)[first], high[first] + margin * (high - low)[first])
     axes.set_xlabel(names[first])
@@ -75,26 +94,27 @@ def _draw_map(axes: Axes, model: Any, order: np.ndarray, colours: np.ndarray, na
     if second is None:
         axes.set_yticks([])
         axes.set_ylim(-1, 1)
+        both_in_terms(axes, model, first)
         return
     axes.set_ylim(low[second] - margin * (high - low)[second], high[second] + margin * (high - low)[second])
     axes.set_ylabel(names[second])
+    both_in_terms(axes, model, first, second)
 
 
-def _widest_columns(centres: np.ndarray, bounds: Any) -> tuple[int, int | None]:
-    """Return the two columns in which centres differ most; of numbers, if there are two such columns."""
-    lines = getattr(bounds, "on_lines", [])
-    if len(lines) < 2:
-        return two_columns(centres, bounds.half)
-    first, second = two_columns(centres[:, lines], bounds.half[lines])
-    return lines[first], None if second is None else lines[second]
+def _spread(model: Any, i: int, first: int, second: int) -> np.ndarray | None:
+    """Return the standard deviations of a cluster's records in two columns, if they are released."""
+    if not hasattr(model, "cluster_variances_"):
+        return None
+    spread = np.sqrt(np.maximum(model.cluster_variances_[i, [first, second]], 0.0))
+    return spread if np.isfinite(spread).all() else None
 
 
 def _draw_profiles(axes: Axes, model: Any, order: np.ndarray, colours: np.ndarray, names: list[str]) -> None:
     bounds = model.bounds_
-    shown = slice(0, _MOST_COLUMNS)
     low, high = getattr(bounds, "ends", (bounds.centre - bounds.half, bounds.centre + bounds.half))
-    profile = ((model.cluster_centers_ - low) / (high - low))[:, shown]
-    error = (model.centers_stderr_ / (high - low))[:, shown]
+    profile = (model.cluster_centers_ - low) / (high - low)
+    shown = np.sort(np.argsort(-np.std(profile, axis=0), kind="stable")[:_MOST_COLUMNS])
+    profile, error = profile[:, shown], (model.centers_stderr_ / (high - low))[:, shown]
     place = np.arange(profile.shape[1])
     shift = np.linspace(-0.12, 0.12, min(len(order), _MOST_PROFILES))
     for rank, i in enumerate(order[:_MOST_PROFILES]):
@@ -111,19 +131,14 @@ def _draw_profiles(axes: Axes, model: Any, order: np.ndarray, colours: np.ndarra
             capsize=2,
             label=label,
         )
-    axes.set_xticks(
-        place, names[shown], rotation=0 if len(place) <= 6 else 60, ha="center" if len(place) <= 6 else "right"
-    )
+    upright = len(place) <= 6 and max(len(names[j]) for j in shown) <= 12
+    labels = [names[j] if len(names[j]) <= _LONGEST else f"{names[j][: _LONGEST - 1]}…" for j in shown]
+    axes.set_xticks(place, labels, rotation=0 if upright else 60, ha="center" if upright else "right")
     axes.set_xlim(-0.5, len(place) - 0.5)
     axes.set_ylim(-0.03, 1.03)
     axes.set_yticks([0, 0.5, 1], ["lower\nbound", "middle", "upper\nbound"])
     axes.grid(axis="x", color=FAINT, lw=0.8)
-    axes.set_title("Profiles, each column scaled to its bounds", loc="left", fontsize=11)
+    of = "" if len(shown) == len(names) else f", {len(shown)} of {len(names)}"
+    axes.set_title(f"Profiles{of}, each column scaled to its bounds", loc="left", fontsize=11)
     if len(order) <= 10:
-        axes.legend(
-            frameon=False,
-            fontsize=8.5,
-            loc="upper center",
-            bbox_to_anchor=(0.5, -0.1 if len(place) <= 6 else -0.3),
-            ncols=min(4, len(order)),
-        )
+        axes.figure.legend(frameon=False, fontsize=8.5, loc="outside right upper")

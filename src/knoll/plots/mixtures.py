@@ -8,7 +8,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
 
-from knoll.plots.style import FAINT, INK, STYLE, column_names, footer, headline, palette, plain, two_columns
+from knoll.plots.style import (
+    FAINT,
+    INK,
+    STYLE,
+    both_in_terms,
+    column_names,
+    footer,
+    headline,
+    palette,
+    plain,
+    widest_columns,
+)
 
 _MOST_NAMED = 12  # components that are labelled: more labels would overlap
 _SIGMAS = (1.0, 2.0)  # standard deviations at which ellipses are drawn
@@ -106,6 +117,7 @@ def _draw_curves(axes: Axes, model: Any) -> None:
     axes.set_xlim(low, high)
     axes.set_ylim(0, None)
     axes.set_xlabel(column_names(model)[0])
+    both_in_terms(axes, model, 0)
     axes.set_ylabel("density")
     axes.legend(frameon=False, fontsize=8.5)
 
@@ -113,13 +125,13 @@ def _draw_curves(axes: Axes, model: Any) -> None:
 def _draw_ellipses(axes: Axes, model: Any) -> None:
     """Ellipses in the two columns in which the means differ most."""
     bounds, means = model.bounds_, model.means_
-    first, second = two_columns(means, bounds.half)
+    first, second = widest_columns(means, bounds)
     assert second is not None  # one column is drawn as curves
     pair = np.ix_([first, second], [first, second])
     order = np.argsort(-model.weights_, kind="stable")
-    reach = []
+    reach, spreads = [], model.to_mixture().spreads
     for i, colour in zip(order, palette(len(order)), strict=True):
-        values, vectors = np.linalg.eigh(model.covariances_[i][pair])
+        values, vectors = np.linalg.eigh(spreads[i][pair])
         angle = float(np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1])))
         at = means[i, [first, second]]
         for sigma in _SIGMAS:
@@ -131,7 +143,7 @@ def _draw_ellipses(axes: Axes, model: Any) -> None:
             axes.errorbar(at[0], at[1], xerr=error[0], yerr=error[1], color=INK, lw=1.2, capsize=2)
         if len(order) <= _MOST_NAMED:
             axes.annotate(f"{model.weights_[i]:.0%}", at, (6, 6), textcoords="offset points", fontsize=9)
-        wide = 2.4 * np.sqrt(np.diag(model.covariances_[i][pair]))
+        wide = 2.4 * np.sqrt(np.diag(spreads[i][pair]))
         reach += [at - wide, at + wide]
     low, high = bounds.centre - bounds.half, bounds.centre + bounds.half
     for j, limit, near, far in ((first, axes.set_xlim, 0, 0), (second, axes.set_ylim, 1, 1)):
@@ -140,6 +152,7 @@ def _draw_ellipses(axes: Axes, model: Any) -> None:
     names = column_names(model)
     axes.set_xlabel(names[first])
     axes.set_ylabel(names[second])
+    both_in_terms(axes, model, first, second)
     axes.set_title("Components, one and two standard deviations", loc="left", fontsize=11)
 
 

@@ -8,7 +8,18 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from knoll.plots.style import FAINT, INK, STYLE, column_names, footer, headline, palette
+from knoll.plots.style import (
+    FAINT,
+    INK,
+    STYLE,
+    both_in_terms,
+    column_names,
+    coordinate_kinds,
+    footer,
+    headline,
+    palette,
+    plain,
+)
 
 MOST_VALUES = 4  # of a mode beside its bar: more would leave no room for the bar
 FEWEST_BARS = 5  # the panel has room for at least this many bars, so that a single one is not a block
@@ -82,6 +93,7 @@ def plot_mode_tree(model: Any, title: str | None = None) -> Figure:
         for j, axes in enumerate(panels):
             axes.axhline(model.bandwidth_[j], color="#d62728", lw=1, ls="--")
             axes.set(xlabel=column_names(model)[j], ylabel="bandwidth" if j == 0 else "", yscale="log")
+            both_in_terms(axes, model, j)
         panels[0].set_title("Blue: significant (by size). Grey: noise. Dashed: chosen.", loc="left", fontsize=10)
         _words(figure, model, title or "Modes at every bandwidth, from one release")
     return figure
@@ -99,6 +111,7 @@ def _line(axes: Axes, model: Any) -> None:
         axes.fill_between(x, 0, density, where=labels == i, color=colours[i], alpha=0.25, lw=0)
         axes.plot(mode[0], model.mode_heights_[i], "o", color=colours[i], ms=8, mec=INK)
     axes.set(xlabel=column_names(model)[0], ylabel="density")
+    both_in_terms(axes, model, 0)
     axes.set_title("Density ± two standard errors of noise; colours: basins", loc="left", fontsize=11)
 
 
@@ -120,6 +133,7 @@ def _map(axes: Axes, model: Any) -> None:
         )
     names = column_names(model)
     axes.set(xlabel=names[0], ylabel=names[1])
+    both_in_terms(axes, model, 0, 1)
     axes.set_title("Contours above three times the noise; colours: basins", loc="left", fontsize=11)
 
 
@@ -135,6 +149,7 @@ def _pairs(panels: list[Axes], model: Any) -> None:
             bar = np.where(np.isfinite(error), 2 * error, 0.0)
             axes.errorbar(mode[i], mode[j], xerr=bar[i], yerr=bar[j], fmt="o", color=colour, ms=8, mec=INK, ecolor=INK)
         axes.set(xlabel=names[i], ylabel=names[j], xlim=(low[i], high[i]), ylim=(low[j], high[j]))
+        both_in_terms(axes, model, i, j)
     panels[0].set_title("Modes ± two standard errors; frame: the bounds", loc="left", fontsize=11)
 
 
@@ -143,7 +158,7 @@ def _significance(axes: Axes, model: Any) -> None:
     place = np.arange(len(sure))
     axes.barh(place, sure, color=colours[: len(sure)], edgecolor=INK, linewidth=0.6)
     axes.axvline(model.threshold_, color="#d62728", lw=1.2, ls="--")
-    axes.set_yticks(place, [_place(mode) for mode in model.modes_])
+    axes.set_yticks(place, [_place(mode, coordinate_kinds(model)) for mode in model.modes_])
     axes.set_ylim(max(len(sure), FEWEST_BARS) - 0.5, -0.5)
     axes.set_xlabel("height above the saddle, in standard errors")
     words = "Significance (dashed: threshold)" if len(sure) else "No significant mode"
@@ -167,10 +182,19 @@ def _noise(model: Any) -> float:
     return model.series_.noise / model._mass(model.series_)
 
 
-def _place(mode: np.ndarray) -> str:
-    words = [f"{value:z,.{0 if abs(value) >= 1e3 else 2}f}" if abs(value) < 1e9 else f"{value:.4g}" for value in mode]
+def _place(mode: np.ndarray, kinds: list[Any]) -> str:
+    """The place of a mode in words: dates as dates, amounts of logarithms as amounts."""
+    words = [_value(value, kind) for value, kind in zip(mode.tolist(), kinds, strict=True)]
     words = words if len(words) <= MOST_VALUES else [*words[:MOST_VALUES], "..."]
     return words[0] if len(words) == 1 else f"({', '.join(words)})"
+
+
+def _value(value: float, kind: Any) -> str:
+    word = getattr(kind, "word", "number")
+    if word in ("date", "ordered"):
+        return plain(kind.decode(np.array([value]))[0])
+    value = float(kind.decode(np.array([value]))[0]) if word == "log" else value
+    return f"{value:z,.{0 if abs(value) >= 1e3 else 2}f}" if abs(value) < 1e9 else f"{value:.4g}"
 
 
 def _count(model: Any) -> str:

@@ -9,7 +9,18 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from scipy.cluster.hierarchy import dendrogram
 
-from knoll.plots.style import FAINT, INK, STYLE, column_names, footer, headline, palette, plain, two_columns
+from knoll.plots.style import (
+    FAINT,
+    INK,
+    STYLE,
+    both_in_terms,
+    column_names,
+    footer,
+    headline,
+    palette,
+    plain,
+    two_columns,
+)
 
 _GRID, _LEVELS, _DEPTH = 160, 14, 9.0  # points along an axis; level curves; units of log density they span
 
@@ -81,6 +92,7 @@ def _draw_density(axes: Axes, model: Any, colours: np.ndarray, names: list[str])
     if second is None:
         axes.plot(across, np.exp(height), color=INK)
         axes.scatter(mixture.means[:, 0], mixture.density(mixture.means), c=face, zorder=3)
+        both_in_terms(axes, model, first)
         return
     axes.set_ylabel(names[second])
     levels = height.max() - np.linspace(_DEPTH, 0.15, _LEVELS)
@@ -96,6 +108,7 @@ def _draw_density(axes: Axes, model: Any, colours: np.ndarray, names: list[str])
     sizes = 15 + 150 * model.weights_ / model.weights_.max()
     axes.scatter(mixture.means[:, 0], mixture.means[:, 1], s=sizes, c=face, edgecolor=INK, linewidth=0.7, zorder=4)
     axes.set(xlim=across[[0, -1]], ylim=up[[0, -1]])
+    both_in_terms(axes, model, first, second)
 
 
 def _highest_pass_of_pairs(model: Any) -> np.ndarray:
@@ -118,6 +131,7 @@ def _draw_regions(axes: Axes, model: Any, colours: np.ndarray, names: list[str])
     if second is None:
         for cluster in range(model.n_clusters_):
             axes.plot(across, shares[:, cluster], color=colours[cluster])
+        both_in_terms(axes, model, first)
         return
     axes.set_ylabel(names[second])
     region = shares.argmax(axis=1).reshape(_GRID, _GRID)
@@ -135,6 +149,7 @@ def _draw_regions(axes: Axes, model: Any, colours: np.ndarray, names: list[str])
         axes.annotate(
             f"{model.cluster_sizes_[cluster]:,.0f}", (x, y), ha="center", va="center", fontsize=9, fontweight="bold"
         )
+    both_in_terms(axes, model, first, second)
 
 
 def _draw_tree(axes: Axes, model: Any, colours: np.ndarray) -> None:

@@ -14,13 +14,15 @@ _LEAST_PERCENT, _MOST_PERCENT = 0.01, 10_000.0  # drawn: less is nothing, and mo
 _RIGHT_AXIS = (50, 101)  # per cent: a guess is right half the time without any result
 
 
-def plot_plan(plan: Any) -> Figure:
+def plot_plan(plan: Any, title: str | None = None) -> Figure:
     """Draw clusters found, loss, error bars and risk of a simulated plan against epsilon.
 
     Parameters
     ----------
     plan : SimulatedPlan
         What `knoll.simulate_plan` returned.
+    title : str, optional
+        Headline.
 
     Returns
     -------
@@ -42,7 +44,8 @@ def plot_plan(plan: Any) -> Figure:
         if len(ks) > 1:
             found.legend(frameon=False, fontsize=9, loc="lower right")
         best = plan.recommended
-        headline(figure, "No simulated epsilon will do" if best is None else f"epsilon = {best:g} will do")
+        verdict = "No simulated epsilon will do" if best is None else f"epsilon = {best:g} will do"
+        headline(figure, title or verdict)
         figure.supxlabel("\n".join([plan.description, *plan.notes]), x=0.01, ha="left", fontsize=9)
     return figure
 

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from knoll.plots.modes import density_mesh
-from knoll.plots.style import FAINT, STYLE, column_names, footer, headline
+from knoll.plots.style import FAINT, STYLE, both_in_terms, column_names, footer, headline
 
 _SLICES = (0.25, 0.5, 0.75)  # of the second predictor's bounds, from below
 _MESH, _MAP = 120, 48  # points along the predictor of a curve; along each predictor of a map
@@ -54,6 +54,7 @@ def _over_one(model: Any, names: list[str]) -> tuple[Figure, float]:
     curves = model.curves(_MESH)
     _draw(axes, curves, 0, float(np.ptp(y)))
     axes.set(xlabel=names[0], ylabel=names[1])
+    both_in_terms(axes, model, 0, 1)
     return figure, _seen(curves)
 
 
@@ -75,12 +76,14 @@ def _over_two(model: Any, names: list[str]) -> tuple[Figure, float]:
     shade = axes.pcolormesh(x, y, height.reshape(x.shape), cmap="viridis", shading="auto", rasterized=True)
     left.colorbar(shade, ax=axes, label=names[2])
     axes.set(xlabel=names[0], ylabel=names[1])
+    both_in_terms(axes, model, 0, 1)
     axes.set_title("Most significant mode (grey: none, or few records)", loc="left", fontsize=11)
     for panel, part in zip(right.subplots(len(_SLICES), 1, sharex=True, sharey=True), _SLICES[::-1], strict=True):
         at = low[1] + part * (high[1] - low[1])
         line = np.column_stack([np.linspace(low[0], high[0], _MESH), np.full(_MESH, at)])
         _draw(panel, model.curves(line), 0, float(high[2] - low[2]))
         panel.set(ylabel=names[2], xlim=(low[0], high[0]), ylim=(low[2], high[2]))
+        both_in_terms(panel, model, 0, 2)
         panel.set_title(f"{names[1]} = {at:.4g}", loc="left", fontsize=10)
     panel.set_xlabel(names[0])
     return figure, _seen(curves)

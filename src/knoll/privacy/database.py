@@ -2,7 +2,6 @@
 
 import os
 import sqlite3
-import threading
 from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
@@ -31,7 +30,7 @@ def check_kind(db: sqlite3.Connection, path: Path) -> None:
 
 def place(path: Path, definition: str, rows: list[tuple[str, tuple[Any, ...]]], *, private: bool = False) -> None:
     """Put a complete new database in place in one step; if another process was quicker, its own stays."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.new")
+    draft = path.with_name(f".{path.name}.{os.urandom(8).hex()}.new")  # nobody else's, nor one that a crash left
     try:
         if private:
             os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

@@ -262,6 +262,21 @@ def open_ledger(ledger: "Ledger | str | PathLike[str] | None") -> Ledger:
     return ledger
 
 
+def spend_in(ledger: Any, dataset: str) -> Spend | None:
+    """Return what a dataset has spent according to a ledger's file, as a user gives it; None if there is no such file.
+
+    A file that was moved or damaged since counts as none: this is for those who tell of it, not for those who spend.
+    """
+    given = isinstance(ledger, str | PathLike)
+    try:
+        if isinstance(ledger, FileLedger) or (given and Path(ledger).is_file()):
+            book = FileLedger(ledger) if given else ledger
+            return book.spend(dataset)
+    except (LedgerError, OSError):
+        pass
+    return None
+
+
 def line_now(dataset: str, estimator: str, budget: Budget, entry: Entry) -> Line:
     """Return a ledger line for a release that is about to happen."""
     return Line(time.time(), dataset, estimator, budget.delta, entry)

@@ -74,9 +74,13 @@ class Log:
         return real.with_name(real.name + ".witness")
 
     def create(self) -> None:
-        """Put a complete new log in place, unless there is one."""
+        """Put a complete new log in place, unless there is one.
+
+        A witness remembers a log only after that was in place. So one that remembers a log which is missing *after*
+        the witness was read tells of a loss; a log that was missing before may have been made by another process.
+        """
         if not there(self.path):
-            if there(self.witness) and self._seen_before():
+            if there(self.witness) and self._seen_before() and not there(self.path):
                 raise LedgerError(
                     f"{self.path} has gone, and {self.witness.name} remembers it; restore it from a backup, never "
                     "start afresh"

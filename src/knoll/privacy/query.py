@@ -154,7 +154,9 @@ def _holds_nan(value: Any, depth: int) -> bool:
     if isinstance(value, float):
         return math.isnan(value)
     if isinstance(value, list | tuple):
-        return depth > 0 and any(_holds_nan(part, depth - 1) for part in value)
+        # long lists are of plain numbers (a tree's nodes): those are looked through at once
+        more = [part for part in value if type(part) is not int and not (type(part) is float and part == part)]
+        return depth > 0 and any(_holds_nan(part, depth - 1) for part in more)
     if depth > 0 and type(value).__module__.startswith("knoll."):
         return any(_holds_nan(part, depth - 1) for part in getattr(value, "__dict__", {}).values())
     return False

@@ -10,9 +10,9 @@ replace_special    turning one record into a null that adds nothing, or back    
 replace_one        replacing one record by any other                               public
 =================  ==============================================================  ==================
 
-The unit is one record, or one user with at most `cap` records. A user's records beyond the cap are
-dropped in row order, a rule that looks at that user's records alone; the sensitivity of a sum over the
-rest is then at most `cap` times that of one record, by the triangle inequality.
+The unit is one record, or one user with at most `cap` records. Which of a user's records count, if there are
+more, follows from that user's id and records alone (knoll.engines.users); the sensitivity of a sum over them
+is then at most `cap` times that of one record, by the triangle inequality.
 """
 
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ class User:
     column : str or int
         Name (frames, files) or position (arrays) of the column that holds the ids. It is not a feature.
     cap : int
-        Rows used per user; a user's further rows are dropped in row order. Noise grows with the cap.
+        Rows used per user: those with the smallest hash of their own values. Noise grows with the cap.
     """
 
     column: str | int

@@ -13,6 +13,7 @@ from knoll.privacy.accounting import Cost
 from knoll.privacy.budget import Budget
 from knoll.privacy.laws import Law
 from knoll.privacy.relation import Relation
+from knoll.privacy.risk import Risk, risk_of
 
 Floats = npt.NDArray[np.float64]
 
@@ -91,6 +92,11 @@ class Privacy:
     def spent_epsilon(self) -> float:
         """Epsilon of the recomputed composition, at the declared delta."""
         return self.spent.epsilon_at(self.delta)
+
+    @property
+    def risk(self) -> Risk:
+        """What the result tells at most about one person, in plain words if printed."""
+        return risk_of(self.epsilon, self.delta, self.relation)
 
     @property
     def warning(self) -> str:

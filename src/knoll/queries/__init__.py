@@ -8,9 +8,13 @@ from knoll.queries.fourier import FourierFeatures, FourierGrid
 from knoll.queries.given import domain_from
 from knoll.queries.kernel_steps import KernelSteps
 from knoll.queries.lattice import Lattice, LatticeCounts
+from knoll.queries.mixed import MixedMoments
 from knoll.queries.moments import CellDisplacements, CellMoments
 from knoll.queries.nearest import Nearest, TwoLevel, candidates
+from knoll.queries.observed import ObservedMeans
+from knoll.queries.outside import OutsideVotes
 from knoll.queries.product import Circle, Corners, Line, Product
+from knoll.queries.profile import ColumnCells, ColumnProfile
 from knoll.queries.projection import Projected, random_hyperplanes, random_projection
 from knoll.queries.query import Query
 from knoll.queries.shapes import CellShapes, Frame, ScatterMatrix
@@ -23,7 +27,9 @@ __all__ = [
     "CellMoments",
     "CellShapes",
     "Circle",
+    "ColumnCells",
     "ColumnHistograms",
+    "ColumnProfile",
     "ComponentMoments",
     "Corners",
     "Count",
@@ -37,8 +43,11 @@ __all__ = [
     "Lattice",
     "LatticeCounts",
     "Line",
+    "MixedMoments",
     "Nearest",
     "NearestVotes",
+    "ObservedMeans",
+    "OutsideVotes",
     "PairVotes",
     "Product",
     "Projected",

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from knoll.arrays import Floats, Integers
+from knoll.compiled.cells import down_tree
 from knoll.queries.domain import Ball, Box
 from knoll.queries.projection import Projected
 from knoll.queries.query import require_finite
@@ -35,12 +36,13 @@ class SplitTree:
         self._axis: list[int] = [-1]
         self._threshold: list[float] = [0.0]
         self._left: list[int] = [0]
+        self._arrays: tuple[Integers, Floats, Integers, Integers, int] | None = None
         self.open([0])
 
     def split(self, node: int, axis: int, threshold: float) -> tuple[int, int]:
         """Split a leaf at a grid coordinate; return its two children."""
         require_finite("thresholds", threshold)
-        left = len(self._axis)
+        left, self._arrays = len(self._axis), None
         self._axis[node], self._threshold[node], self._left[node] = axis, threshold, left
         for _ in range(2):
             self._axis.append(-1)
@@ -51,28 +53,26 @@ class SplitTree:
     def open(self, leaves: Sequence[int]) -> None:
         """Make these leaves the cells, in order."""
         self.cells = list(leaves)
-        self.n_cells = len(self.cells)
+        self.n_cells, self._arrays = len(self.cells), None
 
     def labels(self, block: Floats, grid: Floats | None = None) -> Integers:
         """Return the cell of each record, -1 for none; records that hold a NaN are left out."""
         points = self.domain.clip_to_grid(block) if grid is None else grid
-        axis, threshold = np.array(self._axis), np.array(self._threshold)
-        left = np.array(self._left)
-        flat, along, across = _flat(points)
-        node = np.zeros(len(points), dtype=np.int64)
-        inner = np.arange(len(points)) if axis[0] >= 0 else np.empty(0, dtype=np.int64)
-        while inner.size:
-            at = node.take(inner)
-            moved = left.take(at) + (flat.take(inner * along + axis.take(at) * across) > threshold.take(at))
-            node[inner] = moved
-            inner = inner[axis.take(moved) >= 0]
-        number = np.full(len(axis), -1, dtype=np.int64)
-        number[self.cells] = np.arange(self.n_cells)
-        return number[node]
+        labels = np.empty(len(points), dtype=np.int64)
+        down_tree(np.ascontiguousarray(points), *self._packed(), labels)
+        return labels
 
-
-def _flat(points: Floats) -> tuple[Floats, int, int]:
-    """Return an array's numbers in memory order, and the steps from row to row and from column to column."""
-    if points.flags.f_contiguous and not points.flags.c_contiguous:
-        return points.T.ravel(), 1, len(points)
-    return np.ascontiguousarray(points).ravel(), points.shape[1], 1
+    def _packed(self) -> tuple[Integers, Floats, Integers, Integers, int]:
+        """Return the nodes as arrays, made once: axis, threshold, left child and cell of each, and the depth."""
+        if self._arrays is None:
+            axis, left = np.array(self._axis), np.array(self._left)
+            leaf = axis < 0
+            threshold = np.where(leaf, np.inf, self._threshold)
+            number = np.full(len(axis), -1, dtype=np.int64)
+            number[self.cells] = np.arange(self.n_cells)
+            depth = np.zeros(len(axis), dtype=np.int64)
+            for node in np.flatnonzero(~leaf):  # children come after their parents
+                depth[left[node] : left[node] + 2] = depth[node] + 1
+            left = np.where(leaf, np.arange(len(axis)), left)
+            self._arrays = np.maximum(axis, 0), threshold, left, number, int(depth.max())
+        return self._arrays

@@ -262,12 +262,16 @@ class ComponentMoments(Query):
     def max_difference(self, norm: int) -> float:
         """Two records in different components, or the worst pair within one."""
         apart = 2.0 ** (1 / norm) * self.max_norm(norm) if self.shape[0] > 1 else 0.0
+        return max(apart, self.within(norm))
+
+    def within(self, norm: int) -> float:
+        """Largest norm of the difference of two records in one component."""
         lengths = self._lengths(norm)
         if norm == 1:
-            return max(apart, 2.0 * float(lengths[1:].sum()))
+            return 2.0 * float(lengths[1:].sum())
         b = lengths[2] / lengths[1]
         within = 2.0 if b * b <= 0.5 else math.sqrt(2 + 2 * b * b + 1 / (2 * b * b))
         if self.domain.n_columns == 1:
             t = 2.0 if b * b <= 2 else (3 - math.sqrt(1 - 2 / (b * b))) / 2
             within = max(2.0, t * math.hypot(1.0, b * (2 - t)))
-        return max(apart, float(lengths[1]) * within)
+        return float(lengths[1]) * within

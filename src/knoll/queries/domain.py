@@ -1,8 +1,4 @@
-"""Public domains: a box or a ball, clipping to it, and its integer grid.
-
-A record enters a query as integers on a fixed grid. Quantising is element-wise (subtract, multiply, round, clip: each
-correctly rounded by IEEE 754, whatever the block), so it depends on the record alone, bit for bit.
-"""
+"""Public domains: a box or a ball. A record enters a query clipped to it, as whole numbers on its grid (`grid.py`)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +10,7 @@ from numpy.typing import NDArray
 
 from knoll.arrays import Floats, Integers
 from knoll.privacy.errors import BoundsError, brief
+from knoll.queries.grid import Grid, clip_to_ball, shorten
 from knoll.queries.query import UNIT
 
 LARGEST_BOUND, SMALLEST_HALF = 1e30, 1e-30
@@ -146,7 +143,7 @@ class Box:
         return self._grid.clip_to_grid(block)
 
     @cached_property
-    def _grid(self) -> "Grid":
+    def _grid(self) -> Grid:
         return Grid(self.centre, self.extent, self.steps)
 
     @property
@@ -272,69 +269,6 @@ class Ball:
     def clip(self, points: Floats) -> Floats:
         """Move public points into the ball."""
         return self.centre + shorten(points - self.centre, self.radius)
-
-
-def shorten(offsets: Floats, radius: float) -> Floats:
-    """Shorten public vectors to a radius."""
-    lengths = np.linalg.norm(offsets, axis=1, keepdims=True)
-    return offsets * (radius / np.maximum(lengths, radius))
-
-
-class Grid:
-    """An integer grid over a box: element-wise ``rint((x - centre) / step)``, clipped to the box.
-
-    A column whose values are x lies within ± limit, reached at its bounds: rounding is monotone, so nothing inside
-    the box exceeds what its bounds give, and what lies outside is clipped. Where the extent is zero, all values are 0.
-    """
-
-    def __init__(self, centre: Floats, extent: Floats, steps: Floats) -> None:
-        limit = np.minimum(np.rint(extent / steps), UNIT)
-        self._cube = all(bool((column == column[0]).all()) for column in (centre, steps, limit))
-        # equal columns collapse to numbers, which broadcast much faster
-        self._centre, self._per_step, self._limit = (
-            column[0] if self._cube else column for column in (centre, 1.0 / steps, limit)
-        )
-
-    def clip_to_grid(self, block: Floats) -> Floats:
-        """Return the grid points of a block as doubles; records that hold a NaN are left out."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            if self._cube:
-                grid = np.subtract(block, self._centre)
-            else:  # column by column in memory, so that numpy's inner loops run along rows
-                grid = block.T.copy().T
-                grid -= self._centre
-            grid *= self._per_step
-        np.rint(grid, out=grid)
-        np.clip(grid, -self._limit, self._limit, out=grid)
-        if np.isnan(grid.sum()):
-            grid = grid[~np.isnan(grid).any(axis=1)]
-        return grid
-
-
-def squared_lengths(grid: Floats) -> Floats:
-    """Return squared lengths of integer vectors, the same in any order of summation and any layout.
-
-    Coordinates are at most 2^20, so in up to 2^13 columns a sum stays within 2^53, where doubles are exact; in more
-    columns it is one of 64-bit integers, rounded once.
-    """
-    whole = grid if grid.shape[1] <= 2**13 else grid.astype(np.int64)
-    return np.einsum("ij,ij->i", whole, whole).astype(np.float64, copy=False)
-
-
-def clip_to_ball(grid: Floats, radius: int) -> Floats:
-    """Pull integer vectors into a ball of integer radius, cutting coordinates towards zero.
-
-    The factor is lowered by 2^-40, more than all its roundings, so the cut vector is no longer than `radius`.
-    """
-    squares = squared_lengths(grid)
-    limit = float(radius) ** 2
-    if squares.size and squares.max() > limit:
-        inside = squares <= limit
-        factor = radius * (1.0 - 2.0**-40) / np.sqrt(np.maximum(squares, limit))
-        factor[inside] = 1.0
-        grid *= factor[:, None]
-        np.trunc(grid, out=grid)
-    return grid
 
 
 def _floats(what: str, values: Sequence[Any]) -> tuple[float, ...]:

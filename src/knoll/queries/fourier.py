@@ -10,7 +10,6 @@ every cosine is a whole number read from a table, so a contribution is exact, an
 """
 
 import math
-from functools import cached_property
 
 import numpy as np
 
@@ -62,6 +61,7 @@ class FourierGrid(Query):
         self.shape = (len(self.kept),)
         self.step = np.array(float(lattice.scale) ** -d)
         self.touched = len(self.kept)
+        self._norms: dict[int, float] = {}
         self.largest = int(self.weights.max()) * lattice.scale**d
 
     @staticmethod
@@ -72,6 +72,8 @@ class FourierGrid(Query):
     def summarise(self, block: Floats) -> Integers:
         """Multiply the histogram of a block by the tables, one column after another."""
         total = self.lattice.histogram(block)
+        if not len(block):
+            return np.zeros(self.shape, dtype=np.int64)
         for table in self.lattice.tables:
             total = np.tensordot(total, table, axes=(0, 1))  # the next column comes first, the features last
         return np.rint(total.ravel()[self.kept]).astype(np.int64)
@@ -82,28 +84,26 @@ class FourierGrid(Query):
         full.ravel()[self.kept] = values
         return full
 
-    @cached_property
-    def _norms(self) -> dict[int, float]:
+    def _norm(self, norm: int) -> float:
         """Largest norm of a contribution over all cells."""
-        found = {}
-        for norm in (1, 2):
+        if norm not in self._norms:
             total = self._by_frequency**norm
             for table, top in zip(self.lattice.tables, self.lattice.top, strict=True):
                 size = np.abs(table) ** norm
                 both = size[: top + 1].copy()
                 both[1:] += size[top + 1 :]
                 total = np.tensordot(total, both, axes=(0, 0))
-            found[norm] = float(total.max()) ** (1 / norm)
-        return found
+            self._norms[norm] = float(total.max()) ** (1 / norm)
+        return self._norms[norm]
 
     def max_norm(self, norm: int) -> float:
         """The largest over all cells."""
-        return self._norms[norm]
+        return self._norm(norm)
 
     def max_difference(self, norm: int) -> float:
         """Two records where the kernel is least."""
         if norm == 1:
-            return 2 * self._norms[1]
+            return 2 * self._norm(1)
         square = self._by_frequency**2
         kernel = square
         for cells, top in zip(self.lattice.cells, self.lattice.top, strict=True):
@@ -112,7 +112,7 @@ class FourierGrid(Query):
         scale, d = float(self.lattice.scale), len(self.lattice.top)
         rounding = float(square.sum()) * ((scale**2 + 2**0.5 * scale + 1) ** d - scale ** (2 * d))
         least = float(kernel.min()) - rounding
-        return math.sqrt(2 * self._norms[2] ** 2 - 2 * min(least, 0.0))
+        return math.sqrt(2 * self._norm(2) ** 2 - 2 * min(least, 0.0))
 
 
 class FourierFeatures(Query):

@@ -13,8 +13,8 @@ HOW_TO_BOUND = (
     "Differential privacy needs to know how far a record can reach. Either give bounds that you know without looking "
     'at the data, e.g. bounds=(0, 100), bounds=[(0, 110), (10, 60)] or bounds={"age": (0, 110), "bmi": (10, 60)}; or '
     'buy them from the budget: bounds="private". (On the command line: --bounds "age=0:110,bmi=10:60" or --bounds '
-    "private.) The minimum and maximum of the data are not safe: they are two "
-    "people's values."
+    "private; knoll columns drafts a file for columns of any kind.) The minimum and maximum of the data are not safe: "
+    "they are two people's values."
 )
 
 

@@ -10,7 +10,8 @@ most 1 whatever the points are, so that plain noise serves; the estimator multip
 import numpy as np
 
 from knoll.arrays import Floats, Integers
-from knoll.queries.domain import Domain, clip_to_ball
+from knoll.queries.domain import Domain
+from knoll.queries.grid import clip_to_ball
 from knoll.queries.query import Query, require_finite
 
 RIDGE = 1e-3  # r: keeps W finite where points meet; lowers the norm, never raises it

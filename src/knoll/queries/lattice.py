@@ -65,11 +65,12 @@ class Lattice:
     @cached_property
     def tables(self) -> list[Floats]:
         """Per column, the whole numbers nearest to scale * (cos 0, cos 1 .. cos K, sin 1 .. sin K) of each cell."""
-        made = []
-        for cells, top in zip(self.cells, self.top, strict=True):
+        made: dict[tuple[int, int], Floats] = {}  # columns are often alike
+        for cells, top in set(zip(self.cells, self.top, strict=True)):
             turn = 2 * np.pi / cells * (np.outer(np.arange(top + 1), np.arange(cells)) % cells)
-            made.append(np.vstack([np.rint(self.scale * np.cos(turn)), np.rint(self.scale * np.sin(turn[1:]))]))
-        return made
+            table = np.vstack([np.rint(self.scale * np.cos(turn)), np.rint(self.scale * np.sin(turn[1:]))])
+            made[cells, top] = table
+        return [made[alike] for alike in zip(self.cells, self.top, strict=True)]
 
     def histogram(self, block: Floats) -> Floats:
         """Count the records of a block in each cell; element-wise arithmetic decides the cell."""
@@ -87,15 +88,22 @@ class Lattice:
 
         A record counts as lying in the middle of its cell, hence the shift by half a cell.
         """
-        k = np.arange((self.top[column] if top is None else top) + 1)
-        w = 2 * np.pi / self.period[column] * k
+        return self.bases(column, points, self.top[column] if top is None else top, order)[order]
+
+    def bases(self, column: int, points: Floats, top: int, orders: int) -> Floats:
+        """The same for all orders up to the second, (1 + orders, points, 2 top + 1): one sine and cosine for all."""
+        w = 2 * np.pi / self.period[column] * np.arange(top + 1)
         phase = np.outer(points - self.low[column] - self.width[column] / 2, w)
-        cosine, sine = np.cos(phase), np.sin(phase)
-        if order == 1:
-            cosine, sine = -w * sine, w * cosine
-        elif order == 2:
-            cosine, sine = -(w**2) * cosine, -(w**2) * sine
-        return np.hstack([cosine, sine[:, 1:]])
+        found = np.empty((1 + orders, len(points), 2 * top + 1))
+        np.cos(phase, out=found[0, :, : top + 1])
+        np.sin(phase[:, 1:], out=found[0, :, top + 1 :])
+        if orders >= 1:
+            found[1, :, 0] = 0.0
+            np.multiply(-w[1:], found[0, :, top + 1 :], out=found[1, :, 1 : top + 1])
+            np.multiply(w[1:], found[0, :, 1 : top + 1], out=found[1, :, top + 1 :])
+        if orders >= 2:
+            np.multiply(-np.square(np.concatenate([w, w[1:]])), found[0], out=found[2])
+        return found
 
     def frequency_of_feature(self, column: int) -> Integers:
         """The frequency number of each of a column's features."""

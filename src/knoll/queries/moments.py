@@ -6,14 +6,15 @@ joint l2 norm is sqrt(w^2 + reach^2) rather than the sum of two separately noise
 """
 
 import numpy as np
-from scipy.sparse import csc_array
 
 from knoll.arrays import Floats, Integers
+from knoll.compiled.sums import add_sums
 from knoll.queries.cells import SplitTree
-from knoll.queries.domain import Ball, Box, clip_to_ball
+from knoll.queries.domain import Ball, Box
+from knoll.queries.grid import clip_to_ball
 from knoll.queries.nearest import Nearest
 from knoll.queries.projection import Projected
-from knoll.queries.query import UNIT, Query
+from knoll.queries.query import UNIT, Query, tiles
 
 _FINEST = 64  # weight of the widest column
 
@@ -68,9 +69,11 @@ class CellMoments(Query):
 
     def summarise(self, block: Floats) -> Integers:
         """Count and add up the records of each cell."""
-        grid = self.domain.clip_to_grid(block)
-        labels = self.cells.labels(block, grid if self._same_grid else None)
-        return add_by_cell(labels, grid, self.cells.n_cells)
+        total = np.zeros(self.shape, dtype=np.int64)
+        for rows in tiles(block):
+            grid = self.domain.clip_to_grid(rows)
+            add_sums(grid, self.cells.labels(rows, grid if self._same_grid else None), total)
+        return total
 
     def max_norm(self, norm: int) -> float:
         """Count and sum together, at the farthest point of the domain."""
@@ -115,10 +118,12 @@ class CellDisplacements(Query):
 
     def summarise(self, block: Floats) -> Integers:
         """Count the records of each cell and add up their clipped displacements."""
-        grid = self.cells.metric_grid(block)
-        labels = self.cells.labels(block, metric_grid=grid)
-        moves = clip_to_ball(grid - self._origins[labels], self.radius)
-        return add_by_cell(labels, moves, self.cells.n_cells)
+        total = np.zeros(self.shape, dtype=np.int64)
+        for rows in tiles(block):
+            grid = self.cells.metric_grid(rows)
+            labels = self.cells.labels(rows, metric_grid=grid)
+            add_sums(clip_to_ball(grid - self._origins[labels], self.radius), labels, total)
+        return total
 
     def _reach(self, norm: int) -> float:
         longest = float(self.weights[1]) * self.radius
@@ -132,21 +137,6 @@ class CellDisplacements(Query):
         """Two records in different cells, or on opposite sides of one centre."""
         apart = 2.0 ** (1 / norm) * self.max_norm(norm) if self.cells.n_cells > 1 else 0.0
         return max(apart, 2.0 * self._reach(norm))
-
-
-def add_by_cell(labels: Integers, grid: Floats, n_cells: int, *more: Floats) -> Integers:
-    """Return (count, sums) per cell, leaving out records of no cell (-1).
-
-    Sums of a block of integers below 2^53 are exact in doubles, in any order.
-    """
-    parts = [grid, *more]
-    if labels.size and labels.min() < 0:
-        inside = labels >= 0
-        labels, parts = labels[inside], [part[inside] for part in parts]
-    rows = len(labels)
-    pick = csc_array((np.ones(rows), labels, np.arange(rows + 1)), shape=(n_cells, rows))
-    counts = np.bincount(labels, minlength=n_cells)[:, None]
-    return np.hstack([counts, *((pick @ part).astype(np.int64) for part in parts)])
 
 
 def _column_weights(domain: Box | Ball, scales: Floats) -> Integers:

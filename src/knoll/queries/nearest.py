@@ -17,10 +17,14 @@ from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
 from knoll.arrays import Floats, Integers
-from knoll.queries.domain import Ball, Box, Grid
+from knoll.compiled.cells import nearest_of, nearest_of_eight
+from knoll.compiled.groups import nearest_within
+from knoll.queries.domain import Ball, Box
+from knoll.queries.grid import Grid
 from knoll.queries.projection import Projected
 from knoll.queries.query import UNIT, require_finite
 
+_PRODUCT_COLUMNS = 64  # from so many columns on a matrix product is quicker than a loop over records
 _PRODUCT_SIZE = 2**18  # entries of one exact product: stays in cache
 _TREE_FROM, _TREE_COLUMNS = 1000, 6  # a tree is quicker from so many centres on, in up to so many columns
 _GROUPS_FROM = 4000  # an approximate search from so many candidates on, in more columns
@@ -123,9 +127,17 @@ class Nearest:
         squares = np.square(self._grid).sum(axis=1)
         self._slope = -2.0 * self._tag * self._grid
         self._offset = (self._tag * squares + np.arange(k))[:, None]
+        self._eight = np.pad(self._slope, ((0, 0), (0, max(0, 8 - d))))
 
     def _exact(self, points: Floats) -> Integers:
         labels = np.empty(len(points), dtype=np.int64)
+        columns = self._slope.shape[1]
+        if columns <= 8:
+            nearest_of_eight(np.ascontiguousarray(points), self._eight, self._offset[:, 0], self._tag, labels)
+            return labels
+        if columns < _PRODUCT_COLUMNS:
+            nearest_of(np.ascontiguousarray(points), self._slope, self._offset[:, 0], self._tag, labels)
+            return labels
         rows = min(max(64, _PRODUCT_SIZE // self.n_cells), len(points))
         whole = np.empty((self.n_cells, rows))  # one for all parts: quicker than fresh memory for each
         for start in range(0, len(points), max(rows, 1)):
@@ -197,11 +209,33 @@ class TwoLevel:
         self._first = Nearest(points[first], domain, scales)
         self._within = [Nearest(points[members], domain, scales) for members in self._members]
         self.scales, self.steps, self.unit = self._first.scales, self._first.steps, self._first.unit
+        self._in_order = np.concatenate(self._members)
+        self._packed = self._pack()
+
+    def _pack(self) -> tuple[Integers, Floats, Floats, int] | None:
+        """Return all groups side by side: ends, slopes, offsets, tag. None if a group needs a search of its own.
+
+        Scores are tagged as the largest group's are, which leaves them whole and below 2^53 in every group.
+        """
+        if len(self._within) >= 2**16 or self.domain.n_columns >= _PRODUCT_COLUMNS:
+            return None
+        if any(each._tree is not None or each._coarse for each in self._within):
+            return None
+        tag = max(each._tag for each in self._within)
+        grid = np.vstack([each._grid for each in self._within])
+        place = np.concatenate([np.arange(each.n_cells) for each in self._within])
+        ends = np.cumsum([0, *(each.n_cells for each in self._within)])
+        return ends, -2.0 * tag * grid, tag * np.square(grid).sum(axis=1) + place, tag
 
     def labels(self, block: Floats, grid: Floats | None = None) -> Integers:
         """Return the cell of each record; records that hold a NaN are left out."""
         metric = self._first.metric_grid(block, grid)
         group = self._first.labels(block, metric_grid=metric)
+        if self._packed is not None:
+            places = np.empty(len(group), dtype=np.int64)
+            order = np.argsort(group.astype(np.uint16), kind="stable")  # 16 bits are sorted by counting
+            nearest_within(np.ascontiguousarray(metric), order, group, *self._packed, places)
+            return self._in_order[places]
         order = np.argsort(group, kind="stable")
         ends = np.cumsum(np.bincount(group, minlength=len(self._members)))
         labels = np.empty(len(group), dtype=np.int64)

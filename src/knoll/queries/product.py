@@ -25,7 +25,8 @@ import numpy as np
 
 from knoll.arrays import Floats, Integers
 from knoll.privacy.errors import BoundsError
-from knoll.queries.domain import Box, Grid
+from knoll.queries.domain import Box
+from knoll.queries.grid import Grid
 from knoll.queries.query import UNIT
 
 MOST_LEVELS = 10_000  # of one category: its table has the square of this many entries at most, in small integers
@@ -37,11 +38,12 @@ _ROUND = np.trunc(UNIT * np.column_stack([np.cos(_ANGLES), np.sin(_ANGLES)]))  #
 
 @dataclass(frozen=True)
 class Line:
-    """Numbers between two bounds."""
+    """Numbers between two bounds; with `binary`, no and yes at the ends and nothing between them."""
 
     lower: float
     upper: float
     weight: float = 1.0
+    binary: bool = False
 
     @property
     def coordinates(self) -> int:
@@ -149,6 +151,38 @@ class Product(Box):
         return [slice(int(end) - part.coordinates, int(end)) for part, end in zip(self.parts, ends, strict=True)]
 
     @cached_property
+    def levels(self) -> list[tuple[int, slice, int]]:
+        """Columns of levels, yes and no among them: column, its coordinates, the number of levels."""
+        found = []
+        for j, (part, where) in enumerate(zip(self.parts, self.slices, strict=True)):
+            if isinstance(part, Corners) or (isinstance(part, Line) and part.binary):
+                found.append((j, where, part.levels if isinstance(part, Corners) else 2))
+        return found
+
+    @cached_property
+    def numbers(self) -> list[int]:
+        """Columns that are neither levels nor constant: lines and circles."""
+        known = {j for j, _, _ in self.levels}
+        return [j for j, where in enumerate(self.slices) if j not in known and not self.constant[where].any()]
+
+    @cached_property
+    def number_places(self) -> Integers:
+        """Coordinates of the columns of numbers."""
+        return np.array([c for j in self.numbers for c in range(*self.slices[j].indices(self.n_columns))], dtype=int)
+
+    def take(self, columns: list[int]) -> "Product":
+        """Return the product of some of the columns."""
+        return Product.of([self.parts[j] for j in columns])
+
+    def codes(self, block: Floats, column: int) -> Integers:
+        """Return the level of each record in a column of levels: 0 is no and 1 is yes in a binary one."""
+        part = self.parts[column]
+        if isinstance(part, Corners):
+            return np.clip(np.rint(block[:, column]), 0, part.levels - 1).astype(np.int64)
+        assert isinstance(part, Line)
+        return (block[:, column] > (part.lower + part.upper) / 2).astype(np.int64)
+
+    @cached_property
     def on_lines(self) -> list[int]:
         """Coordinates that are columns of numbers, of which bounds can be too wide or too narrow."""
         return self._lines[1]
@@ -183,9 +217,8 @@ class Product(Box):
             if isinstance(part, Circle):
                 grid[:, where] = _ROUND.take(_turn(block[:, j]), axis=0)
             elif isinstance(part, Corners):
-                code = np.clip(np.rint(block[:, j]), 0, part.levels - 1).astype(np.int64)
                 grid[:, where] = _elsewhere(part)
-                grid[np.arange(len(block)), where.start + code] = UNIT
+                grid[np.arange(len(block)), where.start + self.codes(block, j)] = UNIT
         return grid
 
     def coordinates(self, block: Floats) -> Floats:

@@ -8,7 +8,8 @@ record alone.
 import numpy as np
 
 from knoll.arrays import Floats
-from knoll.queries.domain import Ball, Box, clip_to_ball, shorten
+from knoll.queries.domain import Ball, Box
+from knoll.queries.grid import Gridded, clip_to_ball, shorten
 from knoll.queries.query import UNIT, require_finite
 
 _MATRIX_BITS = 14
@@ -48,12 +49,11 @@ class Projected:
 
     def clip_to_grid(self, block: Floats, grid: Floats | None = None) -> Floats:
         """Project records and put them on the projected ball's grid; `grid` is the source's, if known."""
+        if isinstance(block, Gridded):
+            return block.on(self)
         points = self.source.clip_to_grid(block) if grid is None else grid
         projected = points @ self._integers
-        projected *= self._factor
-        np.rint(projected, out=projected)
-        np.clip(projected, -UNIT, UNIT, out=projected)
-        return clip_to_ball(projected, UNIT)
+        return clip_to_ball(projected, UNIT, factor=self._factor, most=UNIT)
 
     def clip(self, points: Floats) -> Floats:
         """Move public projected points into the ball."""

@@ -12,6 +12,7 @@ To add a query: subclass `Query`, prove `max_norm` and `max_difference` in the d
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +24,8 @@ from knoll.privacy.relation import Relation
 BITS = 18
 UNIT = 2**BITS
 """Grid units to half the width of the domain; every coordinate is an integer of at most this size."""
+
+_TILE_ENTRIES, _FEWEST_ROWS = 2**15, 64  # of a tile: a few of its size stay in a core's own cache
 
 COUNT_WEIGHT = 2**12
 """Weight of one vote: keeps integer noise fine against a vote, even for the largest budgets."""
@@ -94,6 +97,13 @@ def require_finite(what: str, *numbers: ArrayLike, positive: bool = False) -> No
     for each in map(np.asarray, numbers):
         if not np.isfinite(each).all() or (positive and not (each > 0).all()):
             raise PrivacyError(f"{what} must be finite {'and positive ' if positive else ''}numbers")
+
+
+def tiles(block: Floats) -> Iterator[Floats]:
+    """Yield a block's rows in parts that stay in cache from one step of a query to the next; one part at least."""
+    rows = max(_FEWEST_ROWS, _TILE_ENTRIES // max(1, block.shape[1]))
+    for start in range(0, max(1, len(block)), rows):
+        yield block[start : start + rows]
 
 
 def one_vote(norm: int, choices: int) -> tuple[float, float]:

@@ -11,12 +11,13 @@ from typing import Protocol
 import numpy as np
 
 from knoll.arrays import Floats, Integers
-from knoll.queries.domain import Ball, Box, clip_to_ball
-from knoll.queries.moments import add_by_cell
+from knoll.compiled.sums import add_products, add_shapes
+from knoll.queries.domain import Ball, Box
 from knoll.queries.projection import Projected
-from knoll.queries.query import Query, require_finite
+from knoll.queries.query import Query, require_finite, tiles
 
-SHAPE_UNIT = 2**16
+SHAPE_BITS = 16
+SHAPE_UNIT = 2**SHAPE_BITS
 """Grid units to a displacement on the rim of the ellipsoid."""
 
 _FINE = 10  # weight of a displacement; weights of counts and squares are tenths of it
@@ -67,14 +68,13 @@ class _Ellipsoids:
         require_finite("reference points", self._origin)
         require_finite("axes and radii of ellipsoids", self.size, self.size**2, self._per_step, positive=True)
 
-    def clipped(self, grid: Floats, labels: Integers) -> Floats:
-        """Element-wise, then an exact sum of squares: a function of the record and its cell alone, bit for bit."""
-        moved = self._origin.take(labels, axis=0)
-        np.subtract(grid, moved, out=moved)
-        with np.errstate(over="ignore"):
-            moved *= self._per_step.take(labels, axis=0)
-        np.clip(np.trunc(moved, out=moved), -16.0 * SHAPE_UNIT, 16.0 * SHAPE_UNIT, out=moved)
-        return clip_to_ball(moved, SHAPE_UNIT)
+    def add_products(self, total: Integers, grid: Floats) -> None:
+        """Add the products of two coordinates of each displacement from the first reference."""
+        add_products(np.ascontiguousarray(grid), self._origin[0], self._per_step[0], SHAPE_BITS, total)
+
+    def add(self, total: Integers, grid: Floats, labels: Integers) -> None:
+        """Add count, displacements and squares: each a function of the record and its cell alone, bit for bit."""
+        add_shapes(np.ascontiguousarray(grid), labels, self._origin, self._per_step, SHAPE_BITS, total)
 
 
 class CellShapes(Query):
@@ -138,17 +138,19 @@ class CellShapes(Query):
         self.touched = 1 + 2 * d
         self.largest = max(count, _FINE * SHAPE_UNIT)
 
+    @property
+    def projected(self) -> Projected | None:
+        """The projection whose grid points tell all that is asked of a record, so that they can be kept."""
+        domain = self.frame.domain
+        return domain if self._same_grid and isinstance(domain, Projected) else None
+
     def summarise(self, block: Floats) -> Integers:
         """Count the records of each cell and add up their displacements and squares."""
-        grid = self.frame.domain.clip_to_grid(block)
-        labels = self.cells.labels(block, grid if self._same_grid else None)
-        if labels.size and labels.min() < 0:
-            labels, grid = labels[labels >= 0], grid[labels >= 0]
-        moved = self._ellipsoids.clipped(grid, labels)
-        squares = np.square(moved)
-        squares *= 1.0 / SHAPE_UNIT
-        np.trunc(squares, out=squares)
-        return add_by_cell(labels, moved, self.cells.n_cells, squares)
+        total = np.zeros(self.shape, dtype=np.int64)
+        for rows in tiles(block):
+            grid = self.frame.domain.clip_to_grid(rows)
+            self._ellipsoids.add(total, grid, self.cells.labels(rows, grid if self._same_grid else None))
+        return total
 
     def max_norm(self, norm: int) -> float:
         """Count, displacement and squares together."""
@@ -212,13 +214,10 @@ class ScatterMatrix(Query):
 
     def summarise(self, block: Floats) -> Integers:
         """Add up the products of coordinates, cut towards zero record by record."""
-        grid = self.frame.domain.clip_to_grid(block)
-        v = self._ellipsoid.clipped(grid, np.zeros(len(grid), dtype=np.int64))
-        d = self.frame.n_columns
-        total = np.empty((d, d))
-        for j in range(d):  # a row of the matrix at a time keeps memory small
-            total[j, j:] = np.trunc(v[:, j : j + 1] * v[:, j:] / SHAPE_UNIT).sum(axis=0)
-        return total[self.pairs].astype(np.int64)
+        total = np.zeros((self.frame.n_columns,) * 2, dtype=np.int64)
+        for rows in tiles(block):
+            self._ellipsoid.add_products(total, self.frame.domain.clip_to_grid(rows))
+        return total[self.pairs]
 
     def matrix(self, values: Floats) -> Floats:
         """Return released values as a symmetric matrix."""

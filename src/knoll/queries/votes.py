@@ -6,7 +6,7 @@ from knoll.arrays import Floats, Integers
 from knoll.queries.cells import SplitTree
 from knoll.queries.domain import Box
 from knoll.queries.nearest import Nearest, TwoLevel
-from knoll.queries.query import COUNT_WEIGHT, Query, one_vote, require_finite
+from knoll.queries.query import COUNT_WEIGHT, Query, one_vote, require_finite, tiles
 
 
 class _Votes(Query):
@@ -44,7 +44,10 @@ class NearestVotes(_Votes):
 
     def summarise(self, block: Floats) -> Integers:
         """Count the records nearest to each candidate."""
-        return np.bincount(self.cells.labels(block), minlength=self.choices).astype(np.int64)
+        total = np.zeros(self.shape, dtype=np.int64)
+        for rows in tiles(block):
+            total += np.bincount(self.cells.labels(rows), minlength=self.choices)
+        return total
 
 
 class PairVotes(_Votes):
@@ -88,8 +91,11 @@ class TreeCounts(_Votes):
 
     def summarise(self, block: Floats) -> Integers:
         """Count the records of each open leaf."""
-        labels = self.cells.labels(block)
-        return np.bincount(labels[labels >= 0], minlength=self.choices).astype(np.int64)
+        total = np.zeros(self.shape, dtype=np.int64)
+        for rows in tiles(block):
+            labels = self.cells.labels(rows)
+            total += np.bincount(labels[labels >= 0], minlength=self.choices)
+        return total
 
 
 class GridHistogram(_Votes):

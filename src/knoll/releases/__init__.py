@@ -5,9 +5,9 @@ Nothing here runs in a fit. See `table.py` for the table, `grammar.py` for the w
 
 from knoll.releases.grammar import Case, Fit
 from knoll.releases.pages import names_table, releases_note, releases_table
-from knoll.releases.table import BOUNDS, RELEASES, assumed_public, case_of, counted
+from knoll.releases.table import BALANCED, BOUNDS, IMPUTED, OUTSIDE, RELEASES, assumed_public, case_of, counted
 
 __all__ = [
-    "BOUNDS", "RELEASES", "Case", "Fit", "assumed_public", "case_of", "counted", "names_table", "releases_note",
-    "releases_table",
+    "BALANCED", "BOUNDS", "IMPUTED", "OUTSIDE", "RELEASES", "Case", "Fit", "assumed_public", "case_of", "counted",
+    "names_table", "releases_note", "releases_table",
 ]  # fmt: skip

@@ -4,10 +4,11 @@ import re
 import textwrap
 
 from knoll.releases.grammar import As, Case, Release
-from knoll.releases.table import BOUNDS, RELEASES
+from knoll.releases.table import BALANCED, BOUNDS, IMPUTED, OUTSIDE, RELEASES
 
 COMMON = (
-    "Bought bounds come before that, as 3 to 5 `ColumnHistograms`. A range means that released values decide; logs are "
+    "Bought bounds come before that, as 3 to 5 `ColumnHistograms` and one `OutsideVotes`; means that fill in "
+    "missing values, as one `ObservedMeans`. A range means that released values decide; logs are "
     "rounded up. All fitted attributes are post-processing of what was released. Assumed public: the parameters, given "
     "bounds, column names, and under the two replace relations the number of records."
 )
@@ -30,7 +31,13 @@ def releases_table() -> str:
 def names_table() -> str:
     """Return a Markdown table of what ``privacy_`` and the ledger call each query."""
     names: dict[str, list[str]] = {}
-    for ask in [BOUNDS, *(step for cases in RELEASES.values() for case in cases for step in _asks(case))]:
+    for ask in [
+        BOUNDS,
+        OUTSIDE,
+        IMPUTED,
+        BALANCED,
+        *(step for cases in RELEASES.values() for case in cases for step in _asks(case)),
+    ]:
         known = names.setdefault(ask.query.__name__, [])
         known += [] if ask.name in known else [ask.name]
     rows = [f"| `{query}` | {'; '.join(known)} |" for query, known in sorted(names.items())]

@@ -6,13 +6,16 @@ Add an estimator: add its cases. `tests/audit/test_releases.py` then fits it in 
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from knoll.queries import (
     CellDisplacements,
     CellMoments,
     CellShapes,
     ColumnHistograms,
+    ColumnProfile,
     ComponentMoments,
     Count,
     FourierFeatures,
@@ -21,6 +24,8 @@ from knoll.queries import (
     KernelSteps,
     LatticeCounts,
     NearestVotes,
+    ObservedMeans,
+    OutsideVotes,
     PairVotes,
     ScatterMatrix,
     TreeCounts,
@@ -45,6 +50,37 @@ from knoll.releases.grammar import (
 
 BOUNDS = Release(ColumnHistograms, times(3, 5), option("bounds", "private"))
 """What comes before all else if bounds are bought."""
+
+OUTSIDE = Release(OutsideVotes, when=option("bounds", "private"))
+"""And after it: what these bounds leave outside."""
+
+
+def _declared(bounds: Any) -> Any:
+    """Return what is declared of each column; nothing where bounds have no columns."""
+    return bounds.values() if isinstance(bounds, Mapping) else getattr(bounds, "kinds", ())
+
+
+IMPUTED = Release(
+    ObservedMeans,
+    when=When(
+        'a column is declared with missing="impute"',
+        lambda fit: any(getattr(kind, "missing", None) == "impute" for kind in _declared(fit.parameters.get("bounds"))),
+    ),
+)
+"""What comes before all else if missing values are filled in."""
+
+BALANCED = Release(
+    CellShapes,
+    times(0, 1),
+    When(
+        "kinds of columns are declared, and numbers stand beside categories (`MixedMoments` then does what "
+        "`ComponentMoments` does)",
+        lambda fit: bool(_declared(fit.parameters.get("bounds"))),
+    ),
+    "spread of numbers",
+    "of numbers",
+)
+"""What comes next if numbers and levels are to count alike."""
 
 PAPER = option("preset", "paper")
 DEFAULT = option("preset", "default")
@@ -145,6 +181,15 @@ def as_base(fit: Fit) -> tuple[str, Fit]:
     return type(base).__name__, Fit(fit.columns, fit.effective, {**own, size: k})
 
 
+def by_local_means(fit: Fit) -> bool:
+    """Whether `ModeClustering` releases local means."""
+    bandwidth = fit["bandwidth"]
+    chosen = fit["n_clusters"] is None and isinstance(bandwidth, str) and bandwidth == "ladder"
+    return fit.columns > 3 or (fit.columns == 3 and chosen)
+
+
+BY_LOCAL_MEANS = When("4 columns or more, or 3 with neither `n_clusters` nor `bandwidth` given", by_local_means)
+BY_DENSITY = When("else", lambda fit: not by_local_means(fit))
 NO_BASE = When("no `base`", lambda fit: fit["base"] is None)
 MIXTURE_BASE = When("a mixture as `base`", lambda fit: hasattr(fit["base"], "n_components"))
 CLUSTERER_BASE = When("a clusterer as `base`", lambda fit: hasattr(fit["base"], "n_clusters"))
@@ -172,7 +217,7 @@ RELEASES: dict[str, tuple[Case, ...]] = {
     "MorseClustering": (
         Case((Release(Count), Release(GridHistogram)), NO_BASE & columns(1, 2)),
         Case((As("as `KMeans`", as_base), *DENSITY), NO_BASE & columns(3) & SUBS, SUBCLUSTERS),
-        Case((*CHOICE, *DENSITY), NO_BASE & columns(3) & NO_SUBS, CHOSEN),
+        Case((*CHOICE, soft(times(4))), NO_BASE & columns(3) & NO_SUBS, CHOSEN),
         Case((As("as the base", as_base), *DENSITY), CLUSTERER_BASE, SUBCLUSTERS),
         Case((As("as the base", as_base),), MIXTURE_BASE, SUBCLUSTERS),
     ),
@@ -217,13 +262,14 @@ RELEASES: dict[str, tuple[Case, ...]] = {
         ),
     ),
     "ModeClustering": (
-        Case((As("as `KernelDensity`", lambda fit: ("KernelDensity", fit)),), columns(1, 3)),
-        Case((Release(Count, when=given("n_clusters")), As("as `KMeans`", as_kmeans)), columns(4),
+        Case((As("as `KernelDensity`", lambda fit: ("KernelDensity", fit)),), BY_DENSITY),
+        Case((Release(Count, when=given("n_clusters")), As("as `KMeans`", as_kmeans)), BY_LOCAL_MEANS,
              "k is 8 times `n_clusters` at most"),
     ),
     "ModalRegression": (
         Case((As("as `KernelDensity`", lambda fit: ("KernelDensity", fit)),), note="The response counts as a column"),
     ),
+    "Profile": (Case((Release(ColumnProfile, times(1, 3)),)),),
     "to_mixture(X)": (Case((CELLS, HARD), public=("the centres",)),),
 }  # fmt: skip
 
@@ -262,7 +308,9 @@ def counted(estimator: str, fit: Fit, names: list[str]) -> list[tuple[Release | 
     found : list of (step, times, least, most), or None
         How often each step that is due was asked, and could be. None if the names do not follow the table.
     """
-    due: list[tuple[Release | As, Release, Fit]] = [(BOUNDS, BOUNDS, fit)] if BOUNDS.when.holds(fit) else []
+    due: list[tuple[Release | As, Release, Fit]] = [
+        (each, each, fit) for each in (BOUNDS, OUTSIDE, IMPUTED, BALANCED) if each.when.holds(fit)
+    ]
     due += asked(estimator, fit)
     ranges = [(ask.number.least(facts), ask.number.most(facts)) for _, ask, facts in due]
     parts = [

@@ -15,9 +15,9 @@ def components_table(model: Any, most_columns: int = 8) -> tuple[list[str], list
     shown = names[:most_columns]
     more = ["..."] if len(names) > len(shown) else []
     header = ["component", "weight", *shown, *more]
-    rows = []
+    rows, spread = [], model.to_mixture().variances
     for i in np.argsort(-model.weights_, kind="stable"):
-        deviations = np.sqrt(np.diag(model.covariances_[i]))
+        deviations = np.sqrt(spread[i])
         cells = [
             f"{with_error(model.means_[i, j], model.means_stderr_[i, j])} (sd {deviations[j]:.3g})"
             for j in range(len(shown))
@@ -29,8 +29,10 @@ def components_table(model: Any, most_columns: int = 8) -> tuple[list[str], list
 def write_components(model: Any, path: str | PathLike[str]) -> None:
     """Write weights, means, covariances and the standard errors of weights and means as CSV."""
     names = column_names(model)
-    upper = np.triu_indices(len(names))
-    pairs = [f"cov_{names[i]}_{names[j]}" for i, j in zip(*upper, strict=True)]
+    every = len(model.covariances_[0]) == len(names)  # else levels have shares, and numbers alone covariances
+    numbers = range(len(names)) if every else model.bounds_.number_places
+    upper = np.triu_indices(len(numbers))
+    pairs = [f"cov_{names[numbers[i]]}_{names[numbers[j]]}" for i, j in zip(*upper, strict=True)]
     with open(path, "w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
         if model.privacy_.warning:

@@ -11,13 +11,22 @@ def summary_rows(model: Any) -> tuple[list[str], list[list[str]]]:
     """Return a header and one row of text per cluster, largest first: every column in its own terms."""
     table = model.summary(None)
     names = [name for name in table if f"{name} ±" in table]
-    header = ["cluster", "size", "share", *names, "sets it apart"]
+    kinds = dict(iter(model.columns_)) if hasattr(model, "columns_") else {}
+    words = [getattr(kinds.get(name.removesuffix(" (column)")), "word", "number") for name in names]
+    header = ["cluster", "size", "share", *names]
     rows = []
     for i, number in enumerate(table["cluster"]):
-        cells = [_cell(table[name][i], table[f"{name} ±"][i]) for name in names]
-        size, share = f"{table['size'][i]:,.0f}", f"{table['share'][i]:.0%}"
-        rows.append([str(number), size, share, *cells, table["sets it apart"][i]])
+        pairs = [(table[name][i], table[f"{name} ±"][i]) for name in names]
+        cells = [_cell(*pair, word) for pair, word in zip(pairs, words, strict=True)]
+        rows.append([str(number), f"{table['size'][i]:,.0f}", f"{table['share'][i]:.0%}", *cells])
     return header, rows
+
+
+def apart_lines(model: Any) -> list[str]:
+    """Return what sets each cluster apart, a line for each that anything does."""
+    table = model.summary(None)
+    pairs = zip(table["cluster"], table["sets it apart"], strict=True)
+    return [f"{number}: {words}" for number, words in pairs if words]
 
 
 def write_summary(model: Any, path: str | PathLike[str]) -> None:
@@ -31,6 +40,10 @@ def write_summary(model: Any, path: str | PathLike[str]) -> None:
         lines.writerows(zip(*table.values(), strict=True))
 
 
-def _cell(value: Any, error: float) -> str:
-    """Return a number with its error, or a date or shares as they are."""
+def _cell(value: Any, error: float, word: str) -> str:
+    """Return a number, a date or the share of yes with its error; shares of levels as they are."""
+    if word == "boolean" and isinstance(value, float):
+        return f"yes {with_error(100 * value, 100 * error)} %" if error < float("inf") else with_error(value, error)
+    if word == "date":
+        return f"{value} ± {error:,.{1 if error < 10 else 0}f} d" if error < float("inf") else str(value)
     return with_error(value, error) if isinstance(value, float) else str(value)

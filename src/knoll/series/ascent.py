@@ -11,6 +11,7 @@ from knoll.series.series import Series
 _LONGEST = 0.5  # bandwidths per step, at most: a longer step may jump over a peak
 _APART = 0.3  # bandwidths: points that ended nearer than this are one peak
 _STILL = 1e-6  # bandwidths: stop when all steps are smaller
+_QUICK = 1e-3  # bandwidths: stop when all steps are Newton's and smaller; the next would be of the order of its square
 
 
 def mean_shift_step(series: Series, points: np.ndarray) -> np.ndarray:
@@ -52,7 +53,7 @@ def polish(
         moved = clip(points + _short(step, series.bandwidth))
         size = np.abs((moved - points) / series.bandwidth).max()
         points = moved
-        if size < _STILL:
+        if size < (_QUICK if down.all() else _STILL):
             break
     return points
 

@@ -1,6 +1,7 @@
 """What every released kernel sum can do: values, gradients and Hessians at any point."""
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import combinations_with_replacement
 from typing import Protocol
 
@@ -56,12 +57,19 @@ class BaseSeries:
     def derivatives(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return value, gradient and Hessian together."""
         d = points.shape[1]
-        pairs = list(combinations_with_replacement(range(d), 2))
-        values = self._evaluate(points, [(), *((j,) for j in range(d)), *pairs])
-        full = np.empty((len(points), d, d))
-        for (i, j), value in zip(pairs, values[:, 1 + d :].T, strict=True):
-            full[:, i, j] = full[:, j, i] = value
-        return values[:, 0], values[:, 1 : 1 + d], full
+        orders, of_pair = _up_to_second(d)
+        values = self._evaluate(points, orders)
+        return values[:, 0], values[:, 1 : 1 + d], values[:, of_pair]
 
     def _evaluate(self, points: np.ndarray, orders: Sequence[tuple[int, ...]]) -> np.ndarray:
         raise NotImplementedError
+
+
+@cache
+def _up_to_second(d: int) -> tuple[tuple[tuple[int, ...], ...], np.ndarray]:
+    """All derivatives up to the second, and the place of each pair of columns among them, (d, d)."""
+    pairs = list(combinations_with_replacement(range(d), 2))
+    of_pair = np.empty((d, d), dtype=int)
+    for place, (i, j) in enumerate(pairs):
+        of_pair[i, j] = of_pair[j, i] = 1 + d + place
+    return ((), *((j,) for j in range(d)), *pairs), of_pair

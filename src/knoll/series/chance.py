@@ -25,13 +25,17 @@ PER_RUNG = 0.5  # bandwidths sqrt 2 apart see nearly the same noise: each counts
 
 def expected_exceedances(u: float, sides: np.ndarray, line: float = 0.0) -> float:
     """Expected number of false peaks above u in a box of these sides; `line` is the side along which passes lie."""
-    sums = np.poly(-np.asarray(sides, dtype=np.float64))  # elementary symmetric polynomials, e_0 = 1 first
+    return _exceedances(u, np.poly(-np.asarray(sides, dtype=np.float64)).tolist(), line)
+
+
+def _exceedances(u: float, sums: list[float], line: float) -> float:
+    """The same, given the elementary symmetric polynomials of the sides, e_0 = 1 first."""
     hermite = [1.0, u, u * u - 1.0]
-    tail = math.exp(-u * u / 2)
-    total = float(ndtr(-u)) * float(sums[0])
+    tail, beyond = math.exp(-u * u / 2), float(ndtr(-u))
+    total = beyond * sums[0]
     for k in range(1, len(sums)):
-        total += float(sums[k]) * (2 * math.pi) ** (-(k + 1) / 2) * hermite[k - 1] * tail
-    return total + PAIRS * line * float(np.prod(sides)) * float(ndtr(-u))
+        total += sums[k] * (2 * math.pi) ** (-(k + 1) / 2) * hermite[k - 1] * tail
+    return total + PAIRS * line * sums[-1] * beyond
 
 
 def significance_threshold(chance: float, sides: np.ndarray, *, rungs: int = 1, line: float = 0.0) -> float:
@@ -39,6 +43,7 @@ def significance_threshold(chance: float, sides: np.ndarray, *, rungs: int = 1, 
     chance /= max(1.0, PER_RUNG * rungs)
     if len(sides) > MOST_SIDES:
         return float(-ndtri(min(0.5, chance / max(1.0, float(np.prod(sides))))))
-    if expected_exceedances(LOWEST, sides, line) <= chance:
+    sums = np.poly(-np.asarray(sides, dtype=np.float64)).tolist()
+    if _exceedances(LOWEST, sums, line) <= chance:
         return LOWEST
-    return float(brentq(lambda u: expected_exceedances(u, sides, line) - chance, LOWEST, 40.0))
+    return float(brentq(lambda u: _exceedances(u, sums, line) - chance, LOWEST, 40.0))

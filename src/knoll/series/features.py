@@ -7,9 +7,10 @@ from functools import cached_property
 import numpy as np
 from scipy.special import logsumexp
 
+from knoll.compiled.waves import waves
 from knoll.series.base import BaseSeries
 
-_CHUNK = 2**18  # phases at a time: small enough to stay in cache for their cosines and sines
+_CHUNK = 2**17  # phases at a time: small enough to stay in cache for their cosines and sines
 
 
 @dataclass(frozen=True)
@@ -86,16 +87,31 @@ class FeatureSeries(BaseSeries):
         alike = np.cos((one - other) @ self.frequencies.T) @ self._gain**2 * self.stderr**2
         return np.sqrt(np.maximum(2 * (self.noise**2 - alike), 0.0))
 
+    @cached_property
+    def _waves(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Frequencies in turns, column by column, and the totals of cosines and sines times the gain."""
+        turns = np.ascontiguousarray(self.frequencies.T) / (2 * np.pi)
+        return turns, self._gain * self.cosines, self._gain * self.sines
+
     def _evaluate(self, points: np.ndarray, orders: Sequence[tuple[int, ...]]) -> np.ndarray:
+        sides = {odd: [at for at, pick in enumerate(orders) if len(pick) % 2 == odd] for odd in (0, 1)}
+        factors = {odd: self._factors([orders[at] for at in sides[odd]]) for odd in sides}
         step = max(1, _CHUNK // max(len(self._gain), 1))
-        weights = [self._gain * np.prod(self.frequencies[:, list(pick)], axis=1) for pick in orders]
-        turns = {0: (self.cosines, self.sines), 1: (self.sines, -self.cosines), 2: (-self.cosines, -self.sines)}
-        of_cosine, of_sine = (
-            np.column_stack([w * turns[len(pick)][part] for w, pick in zip(weights, orders, strict=True)])
-            for part in (0, 1)
-        )
+        both = np.empty((2, min(step, len(points)), len(self._gain)))
         found = np.empty((len(points), len(orders)))
         for start in range(0, len(points), step):
-            phase = (points[start : start + step] - self.centre) @ self.frequencies.T
-            found[start : start + step] = np.cos(phase) @ of_cosine + np.sin(phase) @ of_sine
+            here = np.ascontiguousarray(points[start : start + step] - self.centre)
+            waves(here, *self._waves, *both[:, : len(here)])
+            for odd, at in sides.items():
+                if at:
+                    found[start : start + step, at] = both[odd, : len(here)] @ factors[odd]
         return found
+
+    def _factors(self, orders: Sequence[tuple[int, ...]]) -> np.ndarray:
+        """What each frequency's wave (its slope, if the order is odd) is multiplied by, (n_frequencies, n_orders)."""
+        product = np.ones((len(self.frequencies), len(orders)))
+        for place in range(max(map(len, orders), default=0)):
+            some = [at for at, pick in enumerate(orders) if len(pick) > place]
+            product[:, some] *= self.frequencies[:, [orders[at][place] for at in some]]
+        product[:, [len(pick) == 2 for pick in orders]] *= -1  # a wave's second derivative is its negative
+        return product

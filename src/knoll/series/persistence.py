@@ -50,61 +50,66 @@ class Peaks:
 def climb(values: np.ndarray) -> np.ndarray:
     """Return, for each cell of a mesh, the flat index of the maximum that steepest ascent reaches.
 
-    Values are compared by rank, so that no two are equal.
+    Of equal values the later cell counts as higher, so that no two are equal.
     """
-    rank = np.empty(values.shape, dtype=np.int64)
-    rank.flat[np.argsort(values, axis=None, kind="stable")] = np.arange(values.size)
-    padded = np.pad(rank, 1, constant_values=-1)
-    best = rank.copy()
-    for shift in product((0, 1, 2), repeat=values.ndim):
-        best = np.maximum(best, padded[tuple(slice(s, s + n) for s, n in zip(shift, values.shape, strict=True))])
-    where = np.empty(values.size, dtype=np.int64)
-    where[rank.ravel()] = np.arange(values.size)
-    up = where[best.ravel()]
+    best, up = values.copy(), np.arange(values.size).reshape(values.shape)
+    for axis in range(values.ndim):  # the best of all neighbours is the best of the best along each axis
+        height, cell = np.moveaxis(best, axis, 0), np.moveaxis(up, axis, 0)
+        before, whose = height.copy(), cell.copy()
+        for here, there in ((slice(1, None), slice(None, -1)), (slice(None, -1), slice(1, None))):
+            other = before[there]
+            better = (other > height[here]) | ((other == height[here]) & (whose[there] > cell[here]))
+            np.copyto(height[here], other, where=better)
+            np.copyto(cell[here], whose[there], where=better)
+    higher = up.ravel()
     while True:
-        further = up[up]
-        if np.array_equal(further, up):
-            return up
-        up = further
+        further = higher[higher]
+        if np.array_equal(further, higher):
+            return higher
+        higher = further
 
 
 def mesh_passes(values: np.ndarray, top: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return pairs of neighbouring maxima, the height of the highest pass between them and its flat index."""
-    index = np.arange(values.size).reshape(values.shape)
+    mesh, steps = top.reshape(values.shape), np.cumprod([1, *values.shape[:0:-1]])[::-1]
     ends = []
     for shift in product((-1, 0, 1), repeat=values.ndim):
         if shift <= (0,) * values.ndim:
             continue
         here = tuple(slice(max(0, -s), n - max(0, s)) for s, n in zip(shift, values.shape, strict=True))
         there = tuple(slice(max(0, s), n - max(0, -s)) for s, n in zip(shift, values.shape, strict=True))
-        a, b = index[here].ravel(), index[there].ravel()
-        across = top[a] != top[b]
-        ends.append(np.stack([a[across], b[across]]))
+        across = np.zeros(values.shape, dtype=bool)
+        np.not_equal(mesh[here], mesh[there], out=across[here])
+        a = np.flatnonzero(across)
+        ends.append(np.stack([a, a + int(np.dot(shift, steps))]))
     a, b = np.hstack(ends)
     flat = values.ravel()
     lower = np.where(flat[a] <= flat[b], a, b)
-    pairs = np.sort(np.stack([top[a], top[b]]), axis=0)
-    order = np.lexsort((-flat[lower], pairs[1], pairs[0]))
-    pairs, lower = pairs[:, order], lower[order]
-    first = np.ones(len(lower), dtype=bool)
-    first[1:] = (np.diff(pairs, axis=1) != 0).any(axis=0)
-    return pairs[:, first].T, flat[lower[first]], lower[first]
+    pair = np.minimum(top[a], top[b]) * values.size + np.maximum(top[a], top[b])
+    order = np.argsort(pair, kind="stable")
+    pair, lower = pair[order], lower[order]
+    first = np.flatnonzero(np.diff(pair, prepend=-1))
+    height = flat[lower]
+    highest = np.maximum.reduceat(height, first) if len(first) else height
+    reached = np.flatnonzero(height == np.repeat(highest, np.diff(first, append=len(pair))))
+    where = lower[reached[np.searchsorted(reached, first)]]  # of equally high ones the first
+    return np.column_stack(np.divmod(pair[first], values.size)), highest, where
 
 
 def merge_tree(heights: np.ndarray, pairs: np.ndarray, passes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return each peak's parent and the number of the pass where they meet; -1 for none. Highest peak first."""
-    owner = np.arange(len(heights))
+    owner, ends = list(range(len(heights))), pairs.tolist()  # plain integers: quicker one by one
     parent, meets = np.full(len(heights), -1), np.full(len(heights), -1)
 
     def root(i: int) -> int:
         while owner[i] != i:
-            owner[i] = owner[owner[i]]
-            i = owner[i]
+            owner[i] = i = owner[owner[i]]
         return i
 
-    for number in np.argsort(-passes, kind="stable"):
-        one, other = sorted((root(pairs[number, 0]), root(pairs[number, 1])))
+    for number in np.argsort(-passes, kind="stable").tolist():
+        one, other = root(ends[number][0]), root(ends[number][1])
         if one != other:
+            one, other = min(one, other), max(one, other)
             owner[other], parent[other], meets[other] = one, one, number
     return parent, meets
 
@@ -112,7 +117,7 @@ def merge_tree(heights: np.ndarray, pairs: np.ndarray, passes: np.ndarray) -> tu
 def mesh_peaks(values: np.ndarray, axes: list[np.ndarray]) -> tuple[Peaks, np.ndarray]:
     """Return the peaks of a function given on a mesh, and the peak that each cell belongs to."""
     top = climb(values)
-    maxima = np.unique(top)
+    maxima = np.flatnonzero(top == np.arange(len(top)))
     maxima = maxima[np.argsort(-values.ravel()[maxima], kind="stable")]
     number = np.full(values.size, -1)
     number[maxima] = np.arange(len(maxima))

@@ -10,7 +10,8 @@ So each top is followed up and down the ladder. Its bandwidth minimises the vari
 bias, as narrower bandwidths show it (Goldenshluger and Lepski 2011). Down the ladder, noise can sharpen a top, so its
 variance looks too small. There the variance is at least that of the top's Gaussian, and only a clear move counts.
 After such a move some bias is left. It grows as the square of the bandwidth, so the last move tells its size
-(Richardson). It is subtracted, and its size is added to the error. All of it is post-processing.
+(Richardson). It is subtracted, and its size is added to the error. So is what the kernel hides (hidden_bias.py). All of
+it is post-processing.
 """
 
 from collections.abc import Callable, Iterable
@@ -19,8 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import chi2
 
+from knoll import progress
 from knoll.series.ascent import polish
 from knoll.series.base import Surface
+from knoll.series.hidden_bias import STEP, Path
 from knoll.series.series import Series
 from knoll.series.surroundings import Surroundings
 
@@ -33,11 +36,13 @@ CHANCE_UP, CHANCE_DOWN = 0.13, 0.005
 # records, in squared bandwidths.
 FLATTEST, WIDEST = 0.02, 50.0
 
+Sight = tuple[np.ndarray, np.ndarray, np.ndarray]
+
 
 def settle(
     series: Series, points: np.ndarray, around: Surroundings, finest: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places of tops and the covariance of each.
+    """Return the places of tops and the covariance of each: against the modes of what the records are drawn from.
 
     With `finest`, the narrowest bandwidth of a ladder, each top gets its own bandwidth. Without, all use the series'.
     """
@@ -46,28 +51,44 @@ def settle(
     if not len(points) or d > MOST_CURVED:  # too many columns for Hessians
         return points, np.full((len(points), d, d), np.inf)
     points = polish(series, points, clip)
-    if finest is None:
-        return points, place_variance(series, *seen_at(series, points))
     bumps = Bumps.seen(series, points)
-    down = int(4 * np.log2(float((series.bandwidth / finest).min())) + 0.01)
-    narrower = _followed(
-        (series.at(series.bandwidth * 2 ** (-step / 4)) for step in range(1, down + 1)), points, clip, bumps
-    )
-    alone = Alone(series, bumps)
-    points = polish(alone, points, clip)
-    first = points, place_variance(alone, *seen_at(alone, points))
+    if finest is None:
+        first, narrower = _seen(series, points), []
+    else:
+        down = int(4 * np.log2(float((series.bandwidth / finest).min())) + 0.01)
+        narrower = _followed(
+            (series.at(series.bandwidth * 2 ** (-step / 4)) for step in range(1, down + 1)), points, clip, bumps
+        )
+        alone = Alone(series, bumps)
+        first = _seen(alone, polish(alone, points, clip))
     wider = _followed(
-        (Alone(series.at(series.bandwidth * 2 ** (step / 4)), bumps) for step in range(1, FOLLOWED + 1)), points, clip
-    )
-    places, covariances = (np.array(each) for each in zip(*narrower[::-1], first, *wider, strict=True))
-    points, covariance = _least_risk(places, covariances, series.bandwidth, len(narrower))
-    return clip(points), covariance
+        (Alone(series.at(series.bandwidth * 2 ** (step / 4)), bumps) for step in range(1, FOLLOWED + STEP + 1)),
+        first[0], clip,
+    )  # fmt: skip
+    below = len(narrower)
+    places, covariances, curves = (np.array(each) for each in zip(*narrower[::-1], first, *wider, strict=True))
+    path = Path(places, covariances, curves, 2.0 ** ((np.arange(len(places)) - below) / 4)[:, None] * series.bandwidth)
+    if finest is None:
+        best, points, covariance = np.zeros(len(points), dtype=int), *first[:2]
+    else:
+        tried = slice(0, below + 1 + FOLLOWED)
+        best, points, covariance = _least_risk(places[tried], covariances[tried], series.bandwidth, below)
+    points = clip(points)
+    every = np.arange(d)
+    covariance[:, every, every] += path.hidden(best, points)
+    return points, covariance
 
 
 def seen_at(series: Surface, tops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Heights of tops, at least as large as the noise, and their curvature in units of bandwidths, (m, d, d)."""
     value, _, hessian = series.derivatives(tops)
     return np.maximum(value, series.noise + 1e-300), -hessian * np.outer(series.bandwidth, series.bandwidth)
+
+
+def _seen(view: Surface, points: np.ndarray) -> Sight:
+    """Return places with their covariance, and curvature over height."""
+    value, curve = seen_at(view, points)
+    return points, place_variance(view, value, curve), curve / value[:, None, None]
 
 
 def place_variance(series: Surface, value: np.ndarray, curve: np.ndarray) -> np.ndarray:
@@ -162,11 +183,12 @@ class Alone:
 
 def _followed(
     views: Iterable[Surface], points: np.ndarray, clip: Callable[[np.ndarray], np.ndarray], bumps: Bumps | None = None
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Places of tops and their covariance at each bandwidth; infinite once a top has vanished or merged."""
-    found: list[tuple[np.ndarray, np.ndarray]] = []
+) -> list[Sight]:
+    """Places of tops, their covariance (infinite once a top has vanished or merged) and curvature, by bandwidth."""
+    found: list[Sight] = []
     last, alive = points, np.ones(len(points), dtype=bool)
     for view in views:
+        progress.report("placing peaks", 0.0)
         moved = polish(view, last, clip)
         gap = np.linalg.norm((moved - last) / view.bandwidth, axis=1)
         others = np.linalg.norm((moved[:, None] - moved) / view.bandwidth, axis=-1) + 9 * np.eye(len(moved))
@@ -181,14 +203,14 @@ def _followed(
             more = np.trace(least, axis1=1, axis2=2) > np.trace(covariance, axis1=1, axis2=2)
             covariance = np.where(more[:, None, None], least, covariance)
         last = np.where(alive[:, None], moved, last)
-        found.append((last, np.where(alive[:, None, None], covariance, np.inf)))
+        found.append((last, np.where(alive[:, None, None], covariance, np.inf), curve / value[:, None, None]))
     return found
 
 
-def _least_risk(
-    places: np.ndarray, covariances: np.ndarray, unit: np.ndarray, below: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Per top, the place at the bandwidth with the least variance plus squared bias, as narrower ones reveal it.
+def _least_risk(places: np.ndarray, covariances: np.ndarray, unit: np.ndarray, below: int) -> Sight:
+    """Per top, the index of its bandwidth, the place there, and its covariance.
+
+    It is the bandwidth with the least variance plus squared bias, as narrower ones reveal it.
 
     Bandwidths come narrowest first, a quarter octave apart; the first `below` of them are narrower than the rung. A top
     whose best bandwidth is one of those is biased to one side; what is left of that bias is subtracted.
@@ -206,4 +228,4 @@ def _least_risk(
     wider = np.minimum(best + 2, np.maximum(best, below))
     ratio = 2.0 ** ((wider - best) / 2)  # ratio of squared bandwidths
     lean = (places[wider, top] - places[best, top]) / np.where(ratio > 1, ratio - 1, 1.0)[:, None]
-    return places[best, top] - lean, covariances[best, top] + lean[:, :, None] * lean[:, None]
+    return best, places[best, top] - lean, covariances[best, top] + lean[:, :, None] * lean[:, None]

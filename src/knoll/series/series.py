@@ -10,7 +10,7 @@ only the noise depends on h. Everything here is post-processing.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, reduce
 
 import numpy as np
 
@@ -23,12 +23,17 @@ _CHUNK = 2**22  # entries of a feature matrix held at a time: bounds memory
 
 def spectrum(lattice: Lattice, bandwidth: np.ndarray) -> np.ndarray:
     """The kernel's Fourier coefficients, (top_1 + 1, .., top_d + 1), which sum to K(0) = 1."""
-    total = np.ones(())
+    return reduce(np.multiply.outer, spectra(lattice, bandwidth))
+
+
+def spectra(lattice: Lattice, bandwidth: np.ndarray) -> list[np.ndarray]:
+    """The same column by column: its factors."""
+    found = []
     for top, period, h in zip(lattice.top, lattice.period, bandwidth, strict=True):
         k = np.arange(top + 1)
         one = np.exp(-((2 * np.pi * k * h / period) ** 2) / 2) * np.where(k > 0, 2.0, 1.0)
-        total = np.multiply.outer(total, one / one.sum())
-    return total
+        found.append(one / one.sum())
+    return found
 
 
 def kernel_volume(bandwidth: np.ndarray) -> float:
@@ -61,14 +66,17 @@ class GridSeries(BaseSeries):
         return replace(self, bandwidth=np.asarray(bandwidth, dtype=np.float64))
 
     @cached_property
+    def _gains(self) -> list[np.ndarray]:
+        """Per column, the kernel's spectrum at each feature, corrected for the rounding of records to cells."""
+        lattice, found = self.lattice, []
+        for j, (one, cells) in enumerate(zip(spectra(lattice, self.bandwidth), lattice.cells, strict=True)):
+            found.append((one / np.sinc(np.arange(len(one)) / cells))[lattice.frequency_of_feature(j)])
+        return found
+
+    @cached_property
     def _gain(self) -> np.ndarray:
-        """Kernel spectrum per feature, corrected for the rounding of records to cells."""
-        lattice = self.lattice
-        gain = spectrum(lattice, self.bandwidth)
-        for j, (top, cells) in enumerate(zip(lattice.top, lattice.cells, strict=True)):
-            shape = [-1 if i == j else 1 for i in range(gain.ndim)]
-            gain = gain / np.sinc(np.arange(top + 1) / cells).reshape(shape)
-        return gain[np.ix_(*(lattice.frequency_of_feature(j) for j in range(gain.ndim)))]
+        """Their product, per feature of the series."""
+        return reduce(np.multiply.outer, self._gains)
 
     @cached_property
     def _tops(self) -> tuple[int, ...]:
@@ -83,7 +91,8 @@ class GridSeries(BaseSeries):
             np.concatenate([np.arange(use + 1), top + 1 + np.arange(use)])
             for use, top in zip(self._tops, self.lattice.top, strict=True)
         ]
-        return (self._gain * self.totals)[np.ix_(*kept)]
+        gain = reduce(np.multiply.outer, [one[some] for one, some in zip(self._gains, kept, strict=True)])
+        return gain * self.totals[np.ix_(*kept)]
 
     @property
     def count(self) -> float:
@@ -98,8 +107,9 @@ class GridSeries(BaseSeries):
     @cached_property
     def _noise_by_frequency(self) -> np.ndarray:
         """Variance that each frequency adds to the noise of the kernel sum, the same at every point."""
-        square = (self._gain * self.stderr) ** 2
-        return square[tuple(slice(0, top + 1) for top in self.lattice.top)]
+        cosines = [slice(0, top + 1) for top in self.lattice.top]
+        gain = reduce(np.multiply.outer, [one[some] for one, some in zip(self._gains, cosines, strict=True)])
+        return np.square(gain * self.stderr[tuple(cosines)])
 
     @cached_property
     def noise(self) -> float:
@@ -130,8 +140,10 @@ class GridSeries(BaseSeries):
 
     def pairs(self, *, debias: bool) -> float:
         """Sum of the kernel over all pairs of records, self-pairs too; `debias` subtracts the noise's variance."""
-        square = self.totals**2 - (self.stderr**2 if debias else 0.0)
-        return float((self._gain * square)[self.stderr > 0].sum())
+        square = np.where(self.stderr > 0, self.totals**2 - (self.stderr**2 if debias else 0.0), 0.0)
+        for one in reversed(self._gains):
+            square = square @ one
+        return float(square)
 
     def on_mesh(self, *axes: np.ndarray) -> np.ndarray:
         """Return the kernel sum on the product of axes, column by column: cheap for large meshes."""
@@ -174,22 +186,24 @@ class GridSeries(BaseSeries):
         return np.concatenate(parts) if parts else np.empty((0, len(orders) if d else 0))
 
     def _at(self, points: np.ndarray, orders: Sequence[tuple[int, ...]]) -> np.ndarray:
-        bases = [
-            {
-                order: self.lattice.basis(j, points[:, j], order, self._tops[j])
-                for order in {pick.count(j) for pick in orders}
-            }
-            for j in range(points.shape[1])
-        ]
-        first = {order: (basis @ self._coefficients.reshape(basis.shape[1], -1)) for order, basis in bases[0].items()}
-        found = np.empty((len(points), len(orders)))
-        for column, pick in enumerate(orders):
-            part = first[pick.count(0)]
-            for j in range(1, points.shape[1]):
-                basis = bases[j][pick.count(j)]
-                part = np.einsum("pk,pkr->pr", basis, part.reshape(len(points), basis.shape[1], -1))
-            found[:, column] = part[:, 0]
-        return found
+        n, d = points.shape
+        most, place = _columns_asked(d, tuple(orders))
+        total = self._coefficients[None, None]
+        for j in range(d):  # every column by all its orders at once: few, and fewer calls
+            basis = self.lattice.bases(j, points[:, j], self._tops[j], most[j])
+            left, here, size = total.shape[0], *basis.shape[::2]
+            total = total.reshape(left, 1, total.shape[1], size, -1)
+            total = (basis[:, :, None] @ total)[..., 0, :] if j else basis @ total[:, :, 0]
+            total = total.reshape(left * here, n, -1)
+        return total[place, :, 0].T
+
+
+@cache
+def _columns_asked(d: int, orders: tuple[tuple[int, ...], ...]) -> tuple[list[int], np.ndarray]:
+    """The highest order asked of each column, and the place of each derivative among all combinations up to these."""
+    asked = np.array([[pick.count(j) for pick in orders] for j in range(d)])
+    most = asked.max(axis=1)
+    return most.tolist(), np.ravel_multi_index(asked, tuple(most + 1))
 
 
 Series = GridSeries | FeatureSeries

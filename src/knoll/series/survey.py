@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from knoll import progress
 from knoll.series.ascent import ascend, distinct, good_starts, polish
 from knoll.series.chance import significance_threshold
 from knoll.series.persistence import Peaks, merge_tree, mesh_peaks
@@ -56,8 +57,14 @@ class ModeSurvey:
         return self.significance > self.threshold
 
 
-def survey(series: Series, around: Surroundings, chance: float, seed: int, rungs: int = 1) -> ModeSurvey:
-    """Find all peaks of a kernel sum and their significance. `rungs` is how many bandwidths are examined."""
+def survey(
+    series: Series, around: Surroundings, chance: float, seed: int, rungs: int = 1, false: float = 0.0
+) -> ModeSurvey:
+    """Find all peaks of a kernel sum and their significance.
+
+    `rungs` is how many bandwidths are examined. Where that lets more stand out, this part `false` of the peaks that do
+    may be noise, as expected: with many modes, one false is a smaller fault than several lost (Benjamini and Hochberg).
+    """
     if isinstance(series, GridSeries):
         axes = mesh_axes(around, series.bandwidth)
         peaks, basin = mesh_peaks(series.on_mesh(*axes), axes)
@@ -65,9 +72,19 @@ def survey(series: Series, around: Surroundings, chance: float, seed: int, rungs
         axes, basin = None, None
         peaks = _peaks_of_starts(series, around, seed)
     sides = (around.high - around.low) / series.bandwidth
-    threshold = significance_threshold(chance, sides, rungs=rungs, line=sides[0] if len(sides) == 1 else 0.0)
     sure = significance(series, peaks, float(np.prod(around.high - around.low)))
-    return ModeSurvey(series, peaks, sure, threshold, axes, basin)
+    return ModeSurvey(series, peaks, sure, lowered_threshold(sure, chance, false, sides, rungs), axes, basin)
+
+
+def lowered_threshold(sure: np.ndarray, chance: float, false: float, sides: np.ndarray, rungs: int = 1) -> float:
+    """Return the threshold of a chance; lowered, step by step, while a part `false` of what stands out allows more."""
+    line = float(sides[0]) if len(sides) == 1 else 0.0
+    while True:
+        threshold = significance_threshold(chance, sides, rungs=rungs, line=line)
+        allowed = false * int((sure > threshold).sum())
+        if allowed <= chance:
+            return threshold
+        chance = allowed
 
 
 def mesh_axes(around: Surroundings, bandwidth: np.ndarray) -> list[np.ndarray]:
@@ -127,10 +144,14 @@ def peaks_between(series: Series, points: np.ndarray) -> Peaks:
 
 
 def choose_rung(
-    series: Series, hs: np.ndarray, around: Surroundings, chance: float, seed: int, n_modes: int | None = None
-) -> tuple[ModeSurvey, list[ModeSurvey]]:
+    series: Series, hs: np.ndarray, around: Surroundings, chance: float, seed: int, n_modes: int | None = None,
+    false: float = 0.0,
+) -> tuple[ModeSurvey, list[ModeSurvey]]:  # fmt: skip
     """Survey every rung; return the best one, and all of them."""
-    views = [survey(series.at(h), around, chance, seed, len(hs)) for h in hs]
+    views = []
+    for number, h in enumerate(hs):
+        progress.report("looking for peaks", number / len(hs))
+        views.append(survey(series.at(h), around, chance, seed, len(hs), false))
     if n_modes is None:
         keys = []
         for view in views:

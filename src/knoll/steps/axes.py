@@ -11,7 +11,7 @@ import numpy as np
 from knoll.estimator import FitContext
 from knoll.privacy import Ask, Grant
 from knoll.queries import Frame, Projected, ScatterMatrix
-from knoll.steps.refine import Centres
+from knoll.steps.centres import Centres
 from knoll.steps.shapes import effective, ellipsoid, unit_frame
 from knoll.steps.tree import Leaves, tree_asks
 

@@ -3,7 +3,8 @@
     shapes   release count, mean and variances of each cell, in three rounds. The first round clips to the space that
              the neighbours leave. Each later round clips to the ellipsoid that the round before showed.
     moments  release count, mean and covariance of each cell, clipped to the ellipsoid of the last round
-    or, instead of moments: steps of expectation-maximisation that start from the shapes (`density_from_cells`)
+    or, instead of moments: steps of expectation-maximisation that start from the shapes (`density_from_cells`),
+             or from shapes that were released before (`density_from_shapes`)
 
 A cell's noise is as wide as its clip. If the clip is far too wide, one round cannot tell a narrow cell from an empty
 one. So every round first learns one factor for all cells, which many values tell well; then one factor for each cell;
@@ -39,8 +40,12 @@ def moments_asks(n_columns: int, k: int, covariance_type: str) -> list[Ask]:
 def density_asks(n_columns: int, k: int, covariance_type: str) -> list[Ask]:
     """Return what `density_from_cells` releases."""
     shapes = SHAPES.plan(n_columns, k, len(SHAPES_SHARES), share=min(SHAPES_SHARES))
-    rest = 1 - sum(SHAPES_SHARES)
-    return [shapes, moments_ask(n_columns, k, covariance_type, soft=True, times=STEPS, share=rest)]
+    return [shapes, steps_ask(n_columns, k, covariance_type, 1 - sum(SHAPES_SHARES))]
+
+
+def steps_ask(n_columns: int, k: int, covariance_type: str, share: float) -> Ask:
+    """Return what `density_from_shapes` releases."""
+    return moments_ask(n_columns, k, covariance_type, soft=True, times=STEPS, share=share)
 
 
 def moments_of_cells(grant: Grant, domain: Box | Ball, centres: np.ndarray, form: Form) -> Belief:
@@ -59,6 +64,11 @@ def density_from_cells(grant: Grant, domain: Box | Ball, centres: np.ndarray, fo
     """
     belief = _shapes(grant, domain, Nearest(centres, domain, form.scales), form)
     return walk(_after_shapes(grant), STEPS, domain, belief, form, soft=True)
+
+
+def density_from_shapes(grant: Grant, domain: Box | Ball, first: Mixture, total: float, form: Form) -> Belief:
+    """Release a mixture that starts from cells whose shapes were released before, with a grant: no round is needed."""
+    return walk(grant, STEPS, domain, Belief.start(restricted(first, form), total), form, soft=True)
 
 
 def _after_shapes(grant: Grant) -> Grant:

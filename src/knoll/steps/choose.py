@@ -15,10 +15,9 @@ from scipy.cluster.hierarchy import linkage
 from knoll.estimator import FitContext
 from knoll.numeric.valleys import Evidence, expected_votes, join, widths
 from knoll.privacy import Ask, Grant, Shares
-from knoll.queries import Frame
 from knoll.steps.axes import rotated_tree_asks
+from knoll.steps.centres import Centres
 from knoll.steps.pieces import BORDER, MOST, Pieces, find_pieces, how_many, joined, pieces_asks
-from knoll.steps.refine import Centres
 from knoll.steps.search import Searched, search_tree
 
 # Settled on made-up clusters and clouds; benchmarks/choose measures them on others.
@@ -88,10 +87,9 @@ def choice_asks(n_columns: int, shares: Any) -> list[Ask]:
 def choose_clusters(context: FitContext, grant: Grant, shares: Shares, rng: np.random.RandomState) -> Chosen:
     """Find clusters and their number with a grant and shares of it, named as in `choice_asks`."""
     grants = grant.split(shares)
-    found = search_tree(context, grants, lambda frame, root: how_many(grant, frame, root), rng)
-    m = how_many(grant, Frame(context.domain, context.scales), found.root)
+    found = search_tree(context, grants, lambda frame, root: how_many(grant, frame, root), rng, alike=True)
     rounds = grants.rounds if found.rotation is not None else grants.rounds.joined(grants.axes)
-    pieces = find_pieces(found, m, rounds, grants.votes, rng)
+    pieces = find_pieces(found, rounds, grants.votes, rng)
     group, choice = choose_k(pieces, rng)
     return Chosen(found, pieces, group, centres_of(pieces, group), choice)
 

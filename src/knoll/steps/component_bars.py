@@ -11,6 +11,7 @@ Everything here is post-processing of released values.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -21,7 +22,36 @@ from knoll.queries import Ball, Box
 
 WORLDS = 3  # sets of made-up records
 MOST_MADE, FEWEST_MADE = 4000, 200  # records of a set: more take longer
+MARGIN = 1.2  # bars of centres are so many times wider: the mixture is not the records (benchmarks/coverage)
+FAINT = 1e-12  # a smaller share of a record moves nothing: of many components, most have none of it
 UNSURE = 0.5  # standard error of a simulated change, over the change: the mixture need not fit the records
+
+
+class Step(Protocol):
+    """What error bars need to know of one release."""
+
+    @property
+    def shares(self) -> Callable[[np.ndarray], np.ndarray]:
+        """The responsibilities of records."""
+        ...
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Released sizes."""
+        ...
+
+    @property
+    def counts_noise(self) -> np.ndarray:
+        """Standard errors of their noise."""
+        ...
+
+    def expected(self, rows: np.ndarray, shares: np.ndarray) -> np.ndarray:
+        """Return the means that the step would have measured of records without noise."""
+        ...
+
+    def places(self, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the measured means of n records each, and the standard errors of their noise."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -47,10 +77,12 @@ class MeasuredStep:
         inverse = np.linalg.inv(roots)
         out = np.empty(mixture.means.shape)
         for i, (mean, root, turn) in enumerate(zip(mixture.means, roots, inverse, strict=True)):
-            away = (rows - mean) @ turn.T
+            share = shares[:, i]
+            some = np.flatnonzero(share > FAINT)
+            away = (rows[some] - mean) @ turn.T
             length = np.sqrt(np.square(away).sum(axis=1))
-            weight = shares[:, i] * np.minimum(1.0, self.radius / np.maximum(length, 1e-300))
-            out[i] = mean + root @ (weight @ away) / max(float(shares[:, i].sum()), 1e-9)
+            weight = share[some] * np.minimum(1.0, self.radius / np.maximum(length, 1e-300))
+            out[i] = mean + root @ (weight @ away) / max(float(share.sum()), 1e-9)
         shorter = clip_factors(d, self.radius)[0]
         return mixture.means + (out - mixture.means) / shorter
 
@@ -76,7 +108,7 @@ class PublishedParts:
     pure: bool = False
 
 
-def component_bars(steps: Sequence[MeasuredStep], last: Mixture, domain: Box | Ball, published: PublishedParts) -> Bars:
+def component_bars(steps: Sequence[Step], last: Mixture, domain: Box | Ball, published: PublishedParts) -> Bars:
     """Return error bars of centres and sizes, and which of them are told from noise."""
     k = len(published.centres)
     member = np.eye(k)[:, published.groups] * (published.groups >= 0)
@@ -93,7 +125,7 @@ def component_bars(steps: Sequence[MeasuredStep], last: Mixture, domain: Box | B
         places.append(places_off(steps, rows, share, before, likely, member, published))
         sizes.append(sizes_off(steps, share, before, total / len(rows), member, published))
     (off, noise), (size_off, size_noise) = (np.array(each).swapaxes(0, 1) for each in (places, sizes))
-    stderr = np.sqrt((np.square(off) + noise).mean(axis=0))
+    stderr = MARGIN * np.sqrt((np.square(off) + noise).mean(axis=0))
     size_error = np.sqrt((np.square(size_off + member @ excess) + size_noise).mean(axis=0))
     seen = member @ (count - excess) > clear_level(k, pure=published.pure) * np.sqrt(member @ np.square(error))
     known = seen[:, None] & (stderr < GUESS * domain.half)
@@ -101,7 +133,7 @@ def component_bars(steps: Sequence[MeasuredStep], last: Mixture, domain: Box | B
 
 
 def places_off(
-    steps: Sequence[MeasuredStep], rows: np.ndarray, share: np.ndarray, before: Sequence[np.ndarray],
+    steps: Sequence[Step], rows: np.ndarray, share: np.ndarray, before: Sequence[np.ndarray],
     likely: np.ndarray, member: np.ndarray, published: PublishedParts,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Return published minus measured centres and the variance of the noise, by one set of made-up records."""
@@ -122,7 +154,7 @@ def places_off(
 
 
 def sizes_off(
-    steps: Sequence[MeasuredStep], share: np.ndarray, before: Sequence[np.ndarray], worth: float, member: np.ndarray,
+    steps: Sequence[Step], share: np.ndarray, before: Sequence[np.ndarray], worth: float, member: np.ndarray,
     published: PublishedParts,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Return published minus measured sizes and the variance of the noise; a made-up record stands for `worth`."""

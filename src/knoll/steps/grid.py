@@ -1,7 +1,8 @@
 """A mixture for one or two columns: a released grid of counts, and expectation-maximisation on it.
 
     count     release the number of records, which sets how fine the grid is
-    grid      release a histogram; if records were spread evenly, each cell would hold about one standard error
+    grid      release a histogram; if records were spread evenly, each cell of a plane would hold about one standard
+              error
     denoise   keep the cells that stand out from the noise after smoothing
     fit       weighted k-means, then expectation-maximisation, on the cells kept: free
 
@@ -25,8 +26,11 @@ from knoll.steps.subclusters import Grid, Subclusters
 # `make bench-morse ARGS="--only shapes"` (docs/benchmarks.md, "Morse clustering") measures these together, not singly.
 MOST_COLUMNS = 2  # in three columns, cells of this size would hold too few records each
 COUNT_PART = 0.05  # of the budget, for the number of records: it only sets the number of bins
-FEWEST_BINS, MOST_BINS = 6, 96  # along a column: fewer hide bends; more cost time and make every cell noisier
-CELLS_EACH, FEWEST, MOST = 12, 24, 150  # cells to a component while the number of clusters is unknown; and limits
+# Along a column: fewer bins hide bends and clusters; more cost time and make every cell noisier.
+# Beyond 96 bins along a line, each would hold ERRORS standard errors if records were spread evenly: or noise ripples.
+FEWEST_BINS, MOST_BINS, MOST_ALONG_LINE, ERRORS = 6, 96, 640, 12.0
+CELLS_EACH = {1: 4.0, 2: 12.0}  # cells to a component while the number of clusters is unknown, by columns
+FEWEST, MOST = 24, 150  # and limits
 STEPS = 25  # of expectation-maximisation on released cells: free of budget, so only time limits it
 PRIOR = 0.05  # of an average component's records are added at the mean covariance: keeps small components from collapse
 FAR = 4.0  # cells over which counts that do not stand out are averaged, to guess where their records are
@@ -35,7 +39,7 @@ SMOOTH = np.array([0.25, 0.5, 0.25])  # along each axis, to judge which cells st
 
 def grid_asks(n_columns: int) -> list[Ask]:
     """Return the most that the count and the grid release."""
-    return [Ask.like(Count(), share=COUNT_PART), Ask(1, MOST_BINS**n_columns)]
+    return [Ask.like(Count(), share=COUNT_PART), Ask(1, max(MOST_ALONG_LINE, MOST_BINS**n_columns))]
 
 
 def release_grid_mixture(
@@ -49,12 +53,14 @@ def release_grid_mixture(
     d = box.n_columns
     total = float(context.grant.part(COUNT_PART).release(Count()).value)
     noise = float(context.grant.stderr(GridHistogram(box, (2,) * d)).max())
-    bins = int(np.clip(round(max(total, 1.0) / noise) ** (1 / d), FEWEST_BINS, MOST_BINS))
+    clear = max(total, 1.0) / noise
+    bins = int(np.clip(round(clear) ** (1 / d), FEWEST_BINS, MOST_BINS))
+    bins = max(bins, int(min(clear / ERRORS, MOST_ALONG_LINE))) if d == 1 else bins
     grid = context.grant.release(GridHistogram(box, (bins,) * d)).value
     step = 2 * box.half / bins
     keep, weights = _standing_out(grid, noise)
     points, others = (np.array(box.lower) + (np.argwhere(cells) + 0.5) * step for cells in (keep, ~keep))
-    k = int(np.clip(len(points) / CELLS_EACH, FEWEST, MOST)) if k is None else k
+    k = int(np.clip(len(points) / CELLS_EACH[d], FEWEST, MOST)) if k is None else k
     found = _fit(points, weights, noise, step, min(k, len(points)), rng, floor)
     # records in cells that do not stand out are divided among the components in proportion
     counts = found.counts * max(1.0, total / found.counts.sum())

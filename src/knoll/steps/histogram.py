@@ -8,6 +8,7 @@ A record adds one vote to one bin. No other query says as much about one column 
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -27,7 +28,10 @@ ROOT_SHARE = 0.06  # for the root: more places the bins better, less leaves more
 NARROW, CLEAR = 0.5, 30.0
 REACH = 4.0  # bins cover this many standard deviations about the mean: nearly all records
 BINS_EACH, FEWEST, MOST = 12, 24, 240  # bins for each component, and limits in all: finer shows more, at more noise
-GUESS, MOST_CHOSEN = 5, 9  # while their number is unknown: components that bins are made for; the most that are tried
+# While their number is unknown: components that bins are made for at least, standard errors to a bin (more records show
+# more components), and how many components more than hills are tried.
+GUESS, PER_BIN, MORE = 5, 20.0, 9
+CLEAR_HILL = 4.0  # standard errors that a hill must rise above its pass, or any of many bins would make one
 REDRAWS, CHOOSING_STEPS = 4, 100  # repetitions for the confidence; steps of a fit while choosing: both limit the time
 MISFIT = 1.0  # standard deviation of true counts about those of the mixture, over these, beside chance
 SUBBINS = 8  # parts of a bin over which responsibilities are averaged
@@ -72,7 +76,11 @@ def release_histogram(context: FitContext, k: int | None) -> Histogram:
     unsure = 2 * noise / ROOT.squares * half**2  # too wide is safer than too narrow
     reach = REACH * float(np.sqrt(root.variance[0, 0] + unsure)) + 2 * noise * half
     low, high = max(lower, middle - reach), min(upper, middle + reach)
-    bins = int(np.clip(BINS_EACH * (k or GUESS), FEWEST, MOST))
+    bins = BINS_EACH * (k or GUESS)
+    if k is None:
+        each = float(context.grant.stderr(ColumnHistograms(np.array([[middle]]))).max())
+        bins = max(bins, int(root.count[0] / (PER_BIN * each)))
+    bins = int(np.clip(bins, FEWEST, MOST))
     clear = root.count[0] > CLEAR * np.sqrt(root.count_variance[0])
     if clear and high - low < NARROW * (upper - lower):
         edges = np.concatenate([[lower], np.linspace(low, high, bins + 1), [upper]])
@@ -84,35 +92,80 @@ def release_histogram(context: FitContext, k: int | None) -> Histogram:
 
 
 def fit_histogram(histogram: Histogram, k: int | None, rng: np.random.RandomState, floor: float) -> tuple[Fits, Choice]:
-    """Return the fitted components, and their number with how often redrawn histograms agree on it."""
+    """Return the fitted components, and their number with how often redrawn histograms agree on it.
+
+    The number of hills counts as much as all redraws: components that make no hill may be clusters that overlap, or one
+    cloud that is not normal, and nobody can tell.
+    """
     if k is not None:
         return _fit(histogram, k, rng, floor)[0], Choice.given(k)
-    best = choose(histogram, range(1, MOST_CHOSEN + 1), rng, floor)
-    near = range(max(1, best - 1), best + 2)
-    drawn = [best, *(choose(histogram.redrawn(rng), near, rng, floor) for _ in range(REDRAWS))]
-    return _fit(histogram, best, rng, floor)[0], Choice.of(best, np.array(drawn))
+    hills = hills_of(histogram)
+    least = len(hills.means)
+    best = choose(histogram, range(least, least + MORE), rng, floor, hills)
+    near = range(max(least, best - 1), best + 2)
+    drawn = [best, *(choose(histogram.redrawn(rng), near, rng, floor, hills) for _ in range(REDRAWS))]
+    drawn += [least] * (len(drawn) + 1) if least != best else []
+    return _fit(histogram, best, rng, floor, first=hills)[0], Choice.of(best, np.array(drawn))
 
 
-def choose(histogram: Histogram, numbers: range, rng: np.random.RandomState, floor: float) -> int:
+def choose(histogram: Histogram, numbers: range, rng: np.random.RandomState, floor: float, hills: Fits) -> int:
     """Return the number of components with the least Bayesian information criterion on the released counts."""
     scores: dict[int, float] = {}
     for k in numbers:
-        value = _fit(histogram, k, rng, floor, CHOOSING_STEPS)[1]
+        value = _fit(histogram, k, rng, floor, CHOOSING_STEPS, hills)[1]
         scores[k] = -2 * value + (3 * k - 1) * float(np.log(histogram.observed.total))
         if k >= min(scores, key=lambda j: scores[j]) + 2:
             break
     return min(scores, key=lambda j: scores[j])
 
 
+def hills_of(histogram: Histogram) -> Fits:
+    """Return weights, means and variances of the hills that rise clearly above their passes; at least one."""
+    width = np.diff(histogram.edges)
+    fine = np.flatnonzero(width < 1.5 * np.median(width))
+    smooth = np.convolve(histogram.counts[fine], (0.25, 0.5, 0.25), mode="same")
+    error = 0.375 * (histogram.stderr**2 + np.maximum(smooth, 0.0))
+    ends = clear_hills(smooth, error)
+    hill = np.searchsorted(ends, np.arange(len(fine)), side="right")
+    mass = np.maximum(smooth, 0.0) + 1e-9
+    middle = (histogram.edges[fine] + histogram.edges[fine + 1]) / 2
+    total = np.bincount(hill, mass)
+    mean = np.bincount(hill, mass * middle) / total
+    variance = np.bincount(hill, mass * np.square(middle - mean[hill])) / total + np.square(width[fine[0]]) / 12
+    return Fits(total / total.sum(), mean, variance)
+
+
+def clear_hills(height: np.ndarray, error: np.ndarray) -> np.ndarray:
+    """Return where hills along a line end, but for the last: at passes that both sides rise above by CLEAR_HILL errors.
+
+    `error` holds variances. The least clear pass goes first, with the lower of its two tops.
+    """
+    padded = np.concatenate([[-np.inf], height, [-np.inf]])
+    tops = np.flatnonzero((height >= padded[:-2]) & (height > padded[2:])).tolist()
+    passes = [a + int(height[a:b].argmin()) for a, b in pairwise(tops)]
+    while passes:
+        low = np.array([a if height[a] < height[b] else b for a, b in pairwise(tops)])
+        clear = (height[low] - height[passes]) / np.sqrt(error[low] + error[passes])
+        i = int(clear.argmin())
+        if clear[i] >= CLEAR_HILL:
+            break
+        lost = tops.index(low[i])
+        beside = [j for j in (lost - 1, lost) if 0 <= j < len(passes)]
+        passes.pop(max(beside, key=lambda j: height[passes[j]]))
+        tops.pop(lost)
+    return np.array(passes, dtype=int)
+
+
 def _fit(
-    histogram: Histogram, k: int, rng: np.random.RandomState, floor: float, steps: int = LONG
+    histogram: Histogram, k: int, rng: np.random.RandomState, floor: float, steps: int = LONG, first: Fits | None = None
 ) -> tuple[Fits, float]:
     bulk, width = _span(histogram)
     low = float(histogram.edges[np.flatnonzero(np.diff(histogram.edges) < 1.5 * width)[0]])
     hidden = histogram.stderr**2 * len(histogram.counts) / histogram.observed.total
     prior = Prior(PRIOR + hidden, (bulk / (6 * k)) ** 2, hidden, low + bulk * (np.arange(k) + 0.5) / k)
     least = max(floor, (width / 4) ** 2)
-    return fit_binned(histogram.observed, histogram.edges, k, rng, floor=least, prior=prior, steps=steps)
+    first = first if first is not None and len(first.means) == k else None
+    return fit_binned(histogram.observed, histogram.edges, k, rng, floor=least, prior=prior, steps=steps, first=first)
 
 
 def _span(histogram: Histogram) -> tuple[float, float]:

@@ -154,7 +154,7 @@ def ask(
         mixture, shares, radius, released.value[:, 0], released.stderr[:, 0], released.value[:, 1 : 1 + d] / shorter,
         released.stderr[:, 1] / shorter,
     )  # fmt: skip
-    return replace(_read(released.value, released.stderr, query, roots, radius), step=step)
+    return replace(read_moments(released.value, released.stderr, query, roots, radius), step=step)
 
 
 def hard_shares(mixture: Mixture) -> Callable[[np.ndarray], np.ndarray]:
@@ -167,7 +167,7 @@ def by_cells(cells: Nearest) -> Callable[[np.ndarray], np.ndarray]:
     return lambda rows: np.eye(len(cells.centres))[nearest(rows / cells.scales, cells.centres / cells.scales)]
 
 
-def _read(
+def read_moments(
     value: np.ndarray, stderr: np.ndarray, query: ComponentMoments, roots: np.ndarray, radius: float
 ) -> ReleasedMoments:
     """Split a release into its parts: moments per record of each component, with the effect of clipping undone."""

@@ -2,7 +2,8 @@
 
     pieces   from the released count: how many cells the noise lets us see
     tree     the search of `search_tree`, for that many
-    rounds   a Lloyd step with the pieces; those that stand on one hill become one piece   (numeric/hills.py)
+    rounds   a Lloyd step with the pieces; those that stand on one hill become one piece   (numeric/hills.py),
+             and pieces that seem to hold several clusters are halved
     votes    each record votes for its two nearest pieces, near the border between them or not
 
 Early rounds join only what hardly rises above its pass, since what is joined stays joined. Later pieces are larger,
@@ -17,10 +18,11 @@ import numpy as np
 from knoll.numeric.hills import hills
 from knoll.privacy import Ask, Grant
 from knoll.queries import Box, Frame, Nearest, PairVotes
-from knoll.steps.refine import Centres, Refined, lloyd_step, solve, synthetic_points
+from knoll.steps.centres import Centres
+from knoll.steps.refine import Refined, lloyd_step, solve, synthetic_points
 from knoll.steps.search import Searched
 from knoll.steps.shapes import ShapeRequest, effective
-from knoll.steps.tree import Leaves
+from knoll.steps.tree import HALF_MEAN, HALF_VARIANCE, Leaves
 
 # Settled on made-up clusters and clouds (benchmarks/choose).
 PIECE = ShapeRequest("count, mean and variance of pieces", count=0.8, squares=0.4, bias=1e-3)
@@ -29,6 +31,9 @@ PER_PIECE = 14.0  # records to a piece, in units of noise x sqrt(dimensions): fe
 RISES = (0.15, 0.2, 0.25, 0.3, 0.35, 0.0)  # of a hill over its pass, round by round: see above. The last joins nothing
 FEW = 0.1  # if a smaller part of the pieces would be joined, they stay as they are, for the votes to tell
 ROUND_GROWTH = 0.6  # each round gets this part of the budget of the one before: the first pieces are the smallest
+# A joined piece is halved if it has HALVE times the records of an average first piece, and its variance in some column
+# is WIDER times that of the others: it may hold several clusters, as groups of groups do at first.
+HALVE, WIDER = 2.5, 2.5
 BORDER = 0.2  # near a border is within this part of the distance of two centres: wider blurs valleys, narrower is noise
 SEEN = 2.0  # pieces below this many standard errors are left out
 
@@ -72,9 +77,9 @@ def how_many(grant: Grant, frame: Frame, root: Leaves) -> int:
     return int(np.clip(root.count[0] / (PER_PIECE * unit * dims**0.5), FEWEST, MOST))
 
 
-def find_pieces(found: Searched, m: int, rounds: Grant, votes: Grant, rng: np.random.RandomState) -> Pieces:
-    """Release the shapes of m pieces, round by round, and the votes between those that are left."""
-    frame, root = found.frame, found.root
+def find_pieces(found: Searched, rounds: Grant, votes: Grant, rng: np.random.RandomState) -> Pieces:
+    """Release the shapes of pieces, round by round, and the votes between those that are left."""
+    frame, root, m = found.frame, found.root, found.k
     points, weights = synthetic_points(found.leaves, found.hedge, rng)
     centres = solve(points, weights, min(m, len(points) // 2), rng)
     if found.rotation is not None:
@@ -86,7 +91,7 @@ def find_pieces(found: Searched, m: int, rounds: Grant, votes: Grant, rng: np.ra
         group = hills(now.centres.at[which], now.centres.variance[which], now.count[which], rise)
         if group.max() + 1 > (1 - FEW) * len(which):
             break
-        centres = joined(now.centres, now.count, which, group)
+        centres = halved(joined(now.centres, now.count, which, group), m, float(root.count[0]) / m)
     return _with_votes(now, which, frame, votes.joined(rounds))
 
 
@@ -121,3 +126,24 @@ def joined(centres: Centres, count: np.ndarray, which: np.ndarray, group: np.nda
     at = part @ centres.at[which]
     variance = part @ (centres.variance[which] + np.square(centres.at[which] - at[group]))
     return Centres(at, variance, np.bincount(group, weight), np.square(part) @ centres.error[which])
+
+
+def halved(centres: Centres, most: int, usual: float) -> Centres:
+    """Halve the centres that are wide and heavy, across their widest column, while there are no more than `most`.
+
+    `usual` is the number of records of an average piece, as large as the noise lets us see.
+    """
+    at, variance, weight, error = (each.copy() for each in vars(centres).values())
+    common = np.exp(np.average(np.log(variance), axis=0, weights=weight))
+    wide = (variance / common).max(axis=1) > WIDER
+    order = np.argsort(-weight * variance.max(axis=1), kind="stable")
+    big = order[(wide & (weight > HALVE * usual))[order]][: max(0, most - len(weight))]
+    axis = variance[big].argmax(axis=1)
+    away = np.zeros((len(big), at.shape[1]))
+    away[np.arange(len(big)), axis] = HALF_MEAN * np.sqrt(variance[big, axis])
+    variance[big, axis] *= HALF_VARIANCE
+    weight[big] /= 2
+    other = at[big] - away
+    at[big] += away
+    both = (at, other), (variance, variance[big]), (weight, weight[big]), (error, error[big])
+    return Centres(*(np.concatenate(pair) for pair in both))

@@ -9,12 +9,12 @@ from threadpoolctl import threadpool_limits
 from knoll.diagnose import CellSums
 from knoll.numeric.breathe import breathe, lloyd, with_more
 from knoll.numeric.made_up import Measured
-from knoll.numeric.ward import Joins, ward
 from knoll.privacy import Ask, Grant
 from knoll.queries import Frame, Nearest
+from knoll.steps.centres import Centres, fused, swap, with_variances
 from knoll.steps.means import CellMeans
-from knoll.steps.shapes import ShapeRequest, Shapes, effective, ellipsoid, measured_shapes
-from knoll.steps.tree import HALF_MEAN, HALF_VARIANCE, Leaves
+from knoll.steps.shapes import ShapeRequest, Shapes, effective, ellipsoid, measured_shapes, mostly_levels
+from knoll.steps.tree import Leaves
 
 # Small weights of count and squares mean more noise there and less in the displacements, which move the centres.
 STEP = ShapeRequest("count, mean and variance of clusters", count=0.5, squares=0.3, bias=1e-3)
@@ -25,23 +25,11 @@ KEEP_NOISE = 2.0  # leaves below this many standard errors give no points; also 
 CHANGE = 0.1  # part of a cell's count that may change from step to step: less averages longer, more follows faster
 EMPTY = 0.2  # a cell in which no record is seen weighs at least this many standard errors (settled on made-up clusters)
 UNKNOWN = math.inf
-SWAP = 1.3  # swap centres if the split gains this many times what the merge costs: above 1, since both are noisy
-MOST_SWAPPED = 2000  # centres up to which swaps are tried: the costs of all pairs are kept in memory
 SPARE, SPARE_STEPS = 5, 3  # one spare centre for each 5 (settled); Lloyd steps, free, that place the spares
 FINE = 4  # with more leaves than this, for each cluster and column, there are no spares (settled)
 MAX_BOOST = 4.0  # longest step, over the plain one: a longer one could leave the cluster
 REST = 1e-3  # centres rest if a step, with its noise, changes the loss by a smaller part: its budget goes to the last
 STEPS, MOST_STEPS = 0.3, 10  # steps for each unit of signal over noise (`affordable_steps`), and at most
-
-
-@dataclass
-class Centres:
-    """Centres, the variances of their cells per column, the weights of the cells, and squared errors of the centres."""
-
-    at: np.ndarray
-    variance: np.ndarray
-    weight: np.ndarray
-    error: np.ndarray
 
 
 def synthetic_points(leaves: Leaves, hedge: np.ndarray, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
@@ -96,17 +84,6 @@ def spare_centres(k: int, steps: int, leaves: float = 0.0) -> int:
     return k // SPARE if steps > 2 and leaves <= FINE * k else 0
 
 
-def with_variances(at: np.ndarray, points: np.ndarray, weights: np.ndarray, labels: np.ndarray) -> Centres:
-    """Return centres with the weights and variances of their points. Variances of small cells shrink to the common."""
-    k = len(at)
-    weight = np.maximum(np.bincount(labels, weights, k), 1e-9)
-    squares = np.zeros(at.shape)
-    np.add.at(squares, labels, weights[:, None] * (points - at[labels]) ** 2)
-    extra = 0.1 * weight.mean()
-    variance = (squares + extra * squares.sum(axis=0) / weight.sum()) / (weight + extra)[:, None]
-    return Centres(at, variance, weight, np.zeros(k))
-
-
 @dataclass(frozen=True)
 class Refined:
     """The state of the refinement after a step: the centres, and what the step showed of them."""
@@ -124,6 +101,7 @@ class Refined:
     axes: np.ndarray | None = None
     radii: np.ndarray | None = None
     sums: CellSums | None = None
+    levels: bool = False
 
     @classmethod
     def start(cls, centres: Centres) -> "Refined":
@@ -148,7 +126,8 @@ class Refined:
         assert self.moved is not None
         assert self.axes is not None
         assert self.radii is not None
-        return measured_shapes(self.seen, self.before, self.moved, self.centres.variance, self.axes, self.radii)
+        clip = self.axes, self.radii
+        return measured_shapes(self.seen, self.before, self.moved, self.centres.variance, *clip, levels=self.levels)
 
 
 def refine(
@@ -200,7 +179,10 @@ def lloyd_step(
     shown = (seen.count, seen.count_sd, seen.sums, seen.sums_sd, seen.squares, seen.squares_sd)
     sums = CellSums(centres.at, at, *shown, variance, reach)
     centres = Centres(at, variance, weight, (gain * spread).sum(axis=1))
-    return Refined(centres, count, doubt, mult, moved, spread, gain, seen, resting, before, axes, radii, sums)
+    return Refined(
+        centres, count, doubt, mult, moved, spread, gain, seen, resting, before, axes, radii, sums,
+        mostly_levels(frame.domain),
+    )  # fmt: skip
 
 
 def without_spares(now: Refined, k: int) -> Refined:
@@ -241,24 +223,6 @@ def expected(count: np.ndarray, doubt: np.ndarray, k: int) -> np.ndarray:
     return np.maximum(drawn, EMPTY * np.sqrt(doubt))
 
 
-def fused(centres: Centres, k: int) -> Centres:
-    """Merge the pairs of centres that cost least (Ward), until k are left."""
-    part = ward(centres.at, centres.weight, k, centres.error)
-    at, group = part @ centres.at, part.argmax(axis=0)
-    variance = part @ (centres.variance + np.square(centres.at - at[group]))
-    return Centres(at, variance, np.bincount(group, centres.weight), part**2 @ centres.error)
-
-
-def merge(centres: Centres, i: int, j: int) -> None:
-    """Make one centre the union of itself and another."""
-    at, variance, weight, error = vars(centres).values()
-    part = weight[j] / (weight[i] + weight[j])
-    variance[i] += part * (variance[j] - variance[i]) + part * (1 - part) * np.square(at[j] - at[i])
-    at[i] += part * (at[j] - at[i])
-    error[i] = (1 - part) ** 2 * error[i] + part**2 * error[j]
-    weight[i] += weight[j]
-
-
 def gains(moved: np.ndarray, spread: np.ndarray, visible: np.ndarray) -> np.ndarray:
     """Return a James-Stein factor per centre, from its signal over noise averaged with the median of all centres."""
     d, z = moved.shape[1], (moved**2 / spread).mean(axis=1)
@@ -271,34 +235,6 @@ def boost(mult: float, moved: np.ndarray, last: np.ndarray, spread: np.ndarray, 
     signal = max(0.0, 1 - (weight * spread).sum() / max((weight * moved**2).sum(), 1e-300))
     slope = (weight * moved * last).sum() / max((weight * last**2).sum(), 1e-300)
     return 1 + signal**2 * (float(np.clip(mult / max(1 - slope, 0.05), 1, MAX_BOOST)) - 1)
-
-
-def swap(centres: Centres, visible: np.ndarray, last: np.ndarray) -> bool:
-    """While this gains clearly, merge the cheapest pair of centres and split the widest cell. Released values only."""
-    at, variance, weight, error = vars(centres).values()
-    swapped = False
-    if not 2 < len(at) <= MOST_SWAPPED:
-        return swapped
-    joins = Joins(at, weight, error)
-    for _ in range(max(1, len(at) // 10)):
-        gain = np.where(visible, HALF_MEAN**2 * weight * variance.max(axis=1), 0.0)
-        wide = int(gain.argmax())
-        joins.cost[wide] = joins.cost[:, wide] = np.inf
-        i, j = joins.cheapest()
-        if not gain[wide] > SWAP * joins.cost[i, j]:
-            break
-        merge(centres, i, j)
-        axis = int(variance[wide].argmax())
-        s = math.sqrt(variance[wide, axis])
-        at[j] = at[wide]
-        at[j, axis] += HALF_MEAN * s
-        at[wide, axis] -= HALF_MEAN * s
-        variance[wide, axis] *= HALF_VARIANCE
-        variance[j], error[j] = variance[wide], error[wide]
-        weight[wide] = weight[j] = weight[wide] / 2
-        last[[wide, i, j]], swapped = 0.0, True
-        joins.update(np.array([wide, i, j]))
-    return swapped
 
 
 def affordable_steps(grant: Grant, frame: Frame, root: Leaves, k: int) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from knoll.estimator import FitContext
+from knoll.numeric.mixture import Mixture
 from knoll.privacy import Grant
 from knoll.queries import Frame
 from knoll.steps.axes import Rotation, principal_axes, rotates
@@ -36,6 +37,8 @@ class Searched:
         The root and the leaves in the axes that were searched.
     hedge : array of shape (n_points, n_searched)
         Points of the hedge in the same axes.
+    k : int
+        Number of clusters that was searched for.
     """
 
     frame: Frame
@@ -44,12 +47,25 @@ class Searched:
     seed: Leaves
     leaves: Leaves
     hedge: np.ndarray
+    k: int
 
     def in_columns(self, points: np.ndarray, context: FitContext) -> np.ndarray:
         """Return points of the frame as points in the columns."""
         if self.rotation is None:
             return self.frame.outside(points)
-        return np.asarray(context.domain.centre + points @ (self.rotation.axes * context.scales))
+        return np.asarray(context.domain.centre + points @ self.turn(context))
+
+    def turn(self, context: FitContext) -> np.ndarray:
+        """Return the matrix that turns displacements in the frame to displacements in the columns."""
+        return np.diag(context.scales) if self.rotation is None else self.rotation.axes * context.scales
+
+    def mixture(
+        self, weights: np.ndarray, at: np.ndarray, variance: np.ndarray, context: FitContext, floor: np.ndarray
+    ) -> Mixture:
+        """Return cells of the frame, with variances along its axes, as Gaussians in the columns."""
+        turn = self.turn(context)
+        covariances = np.einsum("ki,ij,il->kjl", variance, turn, turn, optimize=True)
+        return Mixture.nearest(weights, context.domain.clip(self.in_columns(at, context)), covariances, floor)
 
 
 def search_tree(
@@ -60,6 +76,7 @@ def search_tree(
     *,
     finer: int = 1,
     without_axes: Grant | None = None,
+    alike: bool = False,
 ) -> Searched:
     """Search with grants for root, axes, tails and tree.
 
@@ -70,23 +87,29 @@ def search_tree(
     grants : object
         With the grants `root`, `axes`, `tails` and `tree`.
     k : int or callable
-        Number of clusters that the hedge is made for; or how to tell it from the frame and the released root.
+        Number of clusters that the hedge is made for; or how to tell it from the frame and the released root, along
+        the axes if these are released.
     rng : RandomState
         Public randomness.
     finer : int
         The tree is grown as if for this many times k clusters.
     without_axes : Grant, optional
         Grant for the tree if no axes are released; by default `grants.tree`.
+    alike : bool
+        Whether the cells of the tree are taken to be alike (`grow_tree`).
     """
     frame = Frame(context.domain, context.scales)
     root = release_root(grants.root, frame, context.domain.longest(context.scales))
-    k = k if isinstance(k, int) else k(frame, root)
-    hedge = hedge_points(root, k, rng)
     if not rotates(frame):
+        k = k if isinstance(k, int) else k(frame, root)
         levels = grants.tree if without_axes is None else without_axes
-        return Searched(frame, root, None, root, grow_tree(grants.tails, levels, frame, root, finer * k), hedge)
+        hedge = hedge_points(root, k, rng)
+        leaves = grow_tree(grants.tails, levels, frame, root, finer * k, alike=alike)
+        return Searched(frame, root, None, root, leaves, hedge, k)
     rotation = principal_axes(grants.axes, frame, root)
     turned = rotation.turn(root)
+    k = k if isinstance(k, int) else k(frame, turned)
+    hedge = rotation.along(hedge_points(root, k, rng))
     seed = rotation.clear(turned)
-    leaves = grow_tree(grants.tails, grants.tree, rotation.search(context), seed, finer * k)
-    return Searched(rotation.frame(context), turned, rotation, seed, leaves, rotation.along(hedge))
+    leaves = grow_tree(grants.tails, grants.tree, rotation.search(context), seed, finer * k, alike=alike)
+    return Searched(rotation.frame(context), turned, rotation, seed, leaves, hedge, k)

@@ -14,6 +14,7 @@ from knoll.numeric.mixture import Mixture, onto_simplex
 from knoll.privacy import Ask, Grant, Shares
 from knoll.steps.axes import rotated_tree_asks
 from knoll.steps.choose import Choice, choice_asks, choose_clusters
+from knoll.steps.levels import has_levels, mixed_start
 from knoll.steps.moments import Form, restricted
 from knoll.steps.refine import solve, synthetic_points
 from knoll.steps.search import Searched, search_tree
@@ -94,6 +95,10 @@ def _started(context: FitContext, found: Searched, parts: tuple[np.ndarray, ...]
     else:
         turn = found.rotation.axes * context.scales
         means = context.domain.centre + means @ turn
+    if has_levels(context.domain):
+        across = turn[:, context.domain.number_places]
+        mixed = mixed_start(context.domain, weights, means, across.T @ covariances @ across, form)
+        return Start(mixed, float(found.root.count[0]), choice)
     covariances = turn.T @ covariances @ turn
     mixture = Mixture.nearest(weights, context.domain.clip(means), covariances, form.floor)
     return Start(restricted(mixture, form), float(found.root.count[0]), choice)

@@ -125,6 +125,12 @@ class Subclusters:
         errors = self.counts_stderr[seen], self.means_stderr[seen], left
         return Subclusters(mixture, counts, *errors, self.grid, self.total, self.belief, np.flatnonzero(seen))
 
+    def means_of(self, clusters: np.ndarray) -> np.ndarray:
+        """Return the mean of each cluster that has a sub-cluster; the first entries are the sub-clusters' clusters."""
+        labels = np.unique(clusters[: len(self.counts)], return_inverse=True)[1]
+        part = np.eye(int(labels.max()) + 1)[:, labels] * np.maximum(self.counts, 1e-9)
+        return np.asarray(part @ self.mixture.means / part.sum(axis=1, keepdims=True))
+
     def bars(
         self, labels: np.ndarray, domain: Box | Ball, centres: np.ndarray, sizes: np.ndarray, *, pure: bool
     ) -> Bars:
@@ -138,7 +144,7 @@ class Subclusters:
             groups[self.kept] = labels
             parts = PublishedParts(centres, sizes, lambda rows: np.eye(len(sizes))[assign(rows)], groups, pure)
             return component_bars(self.belief.steps, self.belief.mixture, domain, parts)
-        published = Published(centres, sizes, assign, domain.clip, domain.half, pure=pure)
+        published = Published(centres, sizes, assign, domain, pure=pure)
         return bars(self.measured(assign, labels, domain.centre), published)
 
     def measured(self, assign: Callable[[np.ndarray], np.ndarray], labels: np.ndarray, origin: np.ndarray) -> Measured:

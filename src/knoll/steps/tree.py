@@ -72,12 +72,16 @@ def release_root(grant: Grant, frame: Frame, reach: float) -> Leaves:
     return Leaves(np.array([0]), np.array([n]), count_variance, mean[None], variance[None], -half[None], half[None])
 
 
-def grow_tree(tails: Grant, levels: Grant, frame: Frame, root: Leaves, k: int) -> Leaves:
-    """Return the leaves of a tree grown from a root, with grants for the tails and for the levels."""
+def grow_tree(tails: Grant, levels: Grant, frame: Frame, root: Leaves, k: int, *, alike: bool = False) -> Leaves:
+    """Return the leaves of a tree grown from a root, with grants for the tails and for the levels.
+
+    With `alike`, what was expected of the cells' variances is corrected by factors for all cells and all columns of a
+    cell: a tree over groups of groups sees sooner how narrow the groups are.
+    """
     tree = SplitTree(frame.domain)
     cells = first_cells(tree, frame, root)
     if len(cells.nodes) > 1:
-        cells = observe(tails, tree, frame, cells, None)
+        cells = observe(tails, tree, frame, cells, None, alike=alike)
     else:
         levels = levels.joined(tails)
     unit = TREE.noise(levels, frame)
@@ -89,7 +93,7 @@ def grow_tree(tails: Grant, levels: Grant, frame: Frame, root: Leaves, k: int) -
         chosen = (cells.count > SPLIT_NOISE * next_sd) & (gain > SPLIT_GAIN * gain.sum() / k)
         parents = cells.take(chosen)
         cells = cells.take(~chosen).join(*halve(tree, frame, parents))
-        cells = observe(level, tree, frame, cells, parents)
+        cells = observe(level, tree, frame, cells, parents, alike=alike)
     return cells
 
 
@@ -162,7 +166,9 @@ def halve(tree: SplitTree, frame: Frame, parents: Leaves) -> tuple[Leaves, Leave
     return halves[0], halves[1]
 
 
-def observe(grant: Grant, tree: SplitTree, frame: Frame, cells: Leaves, parents: Leaves | None) -> Leaves:
+def observe(
+    grant: Grant, tree: SplitTree, frame: Frame, cells: Leaves, parents: Leaves | None, *, alike: bool = False
+) -> Leaves:
     """Release the shapes of all cells; average them with what is known. The last cells are halves of `parents`."""
     tree.open(cells.nodes.tolist())
     m, p = len(cells.nodes), 0 if parents is None else len(parents.nodes)
@@ -177,7 +183,8 @@ def observe(grant: Grant, tree: SplitTree, frame: Frame, cells: Leaves, parents:
     prior = cells.variance * np.where(fresh, 0.3, 0.1)[:, None]
     mean = cells.mean + prior / (prior + (seen.sums_sd / n) ** 2) * seen.sums / n
     floor, ceiling = 0.05 * cells.variance, np.maximum(width**2 / 4, 1e-300)
-    variance = np.clip(seen.variance(cells.variance, 0.7, n), np.minimum(floor, ceiling), ceiling)
+    guess = seen.rescaled(cells.variance, 0.7, n) if alike else cells.variance
+    variance = np.clip(seen.variance(guess, 0.7, n), np.minimum(floor, ceiling), ceiling)
     mean = np.clip(mean, cells.lower, cells.upper)
     return replace(cells, count=count, count_variance=count_variance, mean=mean, variance=variance)
 

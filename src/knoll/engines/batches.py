@@ -1,0 +1,77 @@
+"""From Arrow batches to rows of doubles: one decoder for files, streams, databases and clusters.
+
+Every value becomes a double by itself (decode.py). Errors name columns and where they lie, never a value.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from knoll.arrays import Floats
+from knoll.engines.decode import NOT_NUMBERS, doubles, family, is_number
+from knoll.engines.ids import id_kind
+from knoll.engines.notation import Notation
+from knoll.privacy.errors import DataError
+
+Encoder = Callable[[Any, Notation], Floats]
+"""From an Arrow array, and how its texts are written, to one double for each value: each value by itself."""
+
+
+class Decoder:
+    """What is read of a batch: feature columns, in order, some of them encoded, and the column of user ids.
+
+    Parameters
+    ----------
+    names : list of str
+        Feature columns.
+    user : str or None
+        The column of user ids.
+    encoders : dict
+        Name -> what encodes the column. All others hold numbers.
+    """
+
+    def __init__(self, names: list[str], user: str | None, encoders: Mapping[str, Encoder]):
+        self.names, self.user, self.encoders = names, user, dict(encoders)
+        if user in names:
+            raise DataError(f"column {user!r} holds the user ids; it cannot be a feature too")
+
+    @property
+    def wanted(self) -> list[str]:
+        """All columns that are read."""
+        return self.names if self.user is None else [*self.names, self.user]
+
+    def family_of(self, name: str, kind: Any, where: str, notation: Notation) -> str:
+        """Return what a column's Arrow type holds, in a word; refuse one that cannot be read."""
+        if name == self.user:
+            what = id_kind(kind)
+        elif name in self.encoders:
+            self._encoded(
+                name, pa.array([], kind.value_type if pa.types.is_dictionary(kind) else kind), where, notation
+            )
+            what = family(kind)
+        else:
+            what = family(kind) if is_number(kind) else None
+        if what is None:
+            raise DataError(f"column {name!r} of {where} holds {kind}, not numbers; {NOT_NUMBERS}")
+        return what
+
+    def rows(self, batch: Any, where: str, notation: Notation) -> Floats:
+        """Copy the feature columns of a batch into rows of doubles; nulls become NaN."""
+        rows = np.empty((batch.num_rows, len(self.names)), order="F")
+        for j, name in enumerate(self.names):
+            column = batch.column(name)
+            encoded = name in self.encoders
+            rows[:, j] = self._encoded(name, column, where, notation) if encoded else doubles(column)
+        return rows
+
+    def users(self, batch: Any) -> Any:
+        """Return the user ids of a batch, None if the unit is a record."""
+        return None if self.user is None else batch.column(self.user)
+
+    def _encoded(self, name: str, column: Any, where: str, notation: Notation) -> Floats:
+        try:
+            return self.encoders[name](column, notation)
+        except DataError as error:
+            raise DataError(f"column {name!r} of {where} holds {error}") from None

@@ -1,0 +1,45 @@
+"""The picture of any fitted model: the first line whose attribute it has."""
+
+from collections.abc import Callable
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from knoll.plots.clusters import plot_clusters
+from knoll.plots.mixtures import plot_mixture
+from knoll.plots.modes import plot_modes
+from knoll.plots.morse import plot_morse
+from knoll.plots.plan import plot_plan
+from knoll.plots.profile import plot_profile
+from knoll.plots.regression import plot_regression
+
+PICTURES: tuple[tuple[str, Callable[..., Figure]], ...] = (
+    ("dendrogram_", plot_morse),
+    ("cluster_centers_", plot_clusters),
+    ("weights_", plot_mixture),
+    ("curves", plot_regression),
+    ("totals_", plot_modes),
+    ("cells_", plot_profile),
+    ("risks", plot_plan),
+)
+"""The attribute that tells a kind of result, and what draws it."""
+
+
+def plot(model: Any, title: str | None = None) -> Figure:
+    """Draw a fitted model or a plan from its released values alone.
+
+    Parameters
+    ----------
+    model : fitted estimator or SimulatedPlan
+        Of any kind that has a picture.
+    title : str, optional
+        Headline.
+
+    Returns
+    -------
+    figure : matplotlib Figure
+    """
+    for attribute, draw in PICTURES:
+        if hasattr(model, attribute):
+            return draw(model, title)
+    raise TypeError(f"no picture of {type(model).__name__}: it is not fitted, or of no kind that has one")

@@ -1,0 +1,79 @@
+"""The integer grid of a domain: records become whole numbers, element by element, within a box or a ball.
+
+Quantising is element-wise (subtract, multiply, round, clip: each correctly rounded by IEEE 754, whatever the block), so
+a grid point depends on its record alone, bit for bit.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from knoll.arrays import Floats
+from knoll.compiled.grid import into_ball, to_grid, to_grid_any
+from knoll.privacy.errors import PrivacyError
+from knoll.queries.query import UNIT
+
+FARTHEST = 2**24
+"""No coordinate of a grid is farther from the middle, whatever the grid: squares of them can be added."""
+
+
+class Grid:
+    """An integer grid over a box: element-wise ``rint((x - centre) / step)``, clipped to the box.
+
+    A column whose values are x lies within ± limit, reached at its bounds: rounding is monotone, so nothing inside
+    the box exceeds what its bounds give, and what lies outside is clipped. Where the extent is zero, all values are 0.
+    """
+
+    def __init__(self, centre: Floats, extent: Floats, steps: Floats) -> None:
+        self._centre, self._per_step = np.array(centre), 1.0 / steps
+        self._limit = np.minimum(np.rint(extent / steps), UNIT)
+
+    def clip_to_grid(self, block: Floats) -> Floats:
+        """Return the grid points of a block as doubles; records that hold a NaN are left out."""
+        rows = np.require(block, np.float64, "A")
+        put = to_grid if rows.flags.c_contiguous else to_grid_any
+        grid = np.empty(rows.shape)
+        kept = put(rows, self._centre, self._per_step, self._limit, grid)
+        return grid[:kept]
+
+
+class Gridded(np.ndarray[Any, Any]):
+    """Records on the grid of a domain, as small integers: what an engine keeps of rows from one pass to the next.
+
+    A domain that is handed such rows takes them as they are. It refuses those of another domain.
+    """
+
+    domain: Any = None
+
+    @classmethod
+    def of(cls, domain: Any, grid: Floats) -> "Gridded":
+        """Return grid points of a domain, which are whole numbers of at most UNIT, in four bytes each."""
+        small = grid.astype(np.int32).view(cls)
+        small.domain = domain
+        return small
+
+    def __array_finalize__(self, whole: Any) -> None:
+        """Parts are of the same domain."""
+        self.domain = getattr(whole, "domain", None)
+
+    def on(self, domain: Any) -> Floats:
+        """Return the grid points as doubles."""
+        if self.domain is not domain:
+            raise PrivacyError("internal error: rows on the grid of another domain")
+        return np.asarray(self).astype(np.float64)
+
+
+def clip_to_ball(grid: Floats, radius: int, *, factor: float = 1.0, most: float = FARTHEST) -> Floats:
+    """Pull integer vectors into a ball of integer radius, cutting coordinates towards zero; in place if it can be.
+
+    With a `factor`, vectors are multiplied by it first, rounded, and each coordinate is clipped to ± `most`.
+    """
+    whole = np.ascontiguousarray(grid)
+    into_ball(whole, factor, float(most), float(radius))
+    return whole
+
+
+def shorten(offsets: Floats, radius: float) -> Floats:
+    """Shorten public vectors to a radius."""
+    lengths = np.linalg.norm(offsets, axis=1, keepdims=True)
+    return offsets * (radius / np.maximum(lengths, radius))

@@ -1,0 +1,119 @@
+"""The compiled functions once more, as chains of whole-array operations of numpy: the reference they must equal.
+
+Every twin has the name and the arguments of its compiled function.
+"""
+
+import sys
+
+import numpy as np
+
+from knoll.compiled.compiler import Compiled
+
+
+def to_grid(block, centre, per_step, limit, out):
+    with np.errstate(all="ignore"):
+        grid = np.clip(np.rint((block - centre) * per_step), -limit, limit)
+    grid = grid[~np.isnan(grid).any(axis=1)]
+    out[: len(grid)] = grid
+    return len(grid)
+
+
+to_grid_any = to_grid
+
+
+def into_ball(grid, factor, most, radius):
+    grid[:] = np.clip(np.rint(grid * factor), -most, most)
+    whole = grid.astype(np.int64)
+    squares = np.einsum("ij,ij->i", whole, whole).astype(np.float64)
+    shorter = radius * (1.0 - 2.0**-40) / np.sqrt(np.maximum(squares, radius**2))
+    shorter[squares <= radius**2] = 1.0
+    grid[:] = np.trunc(grid * shorter[:, None])
+
+
+def nearest_of(grid, slope, offset, tag, labels):
+    labels[:] = (slope @ grid.T + offset[:, None]).min(axis=0).astype(np.int64) & (tag - 1)
+
+
+def nearest_of_eight(grid, slope, offset, tag, labels):
+    assert not slope[:, grid.shape[1] :].any()
+    nearest_of(grid, slope[:, : grid.shape[1]], offset, tag, labels)
+
+
+def nearest_within(grid, order, group, ends, slope, offset, tag, labels):
+    for g in np.unique(group):
+        mine, held = group == g, slice(ends[g], ends[g + 1])
+        scores = slope[held] @ grid[mine].T + offset[held, None]
+        labels[mine] = ends[g] + scores.argmin(axis=0)
+
+
+def down_tree(grid, axis, threshold, left, number, depth, labels):
+    node, rows = np.zeros(len(grid), dtype=np.int64), np.arange(len(grid))
+    for _ in range(depth + 3):  # leaves lead to themselves
+        node = left[node] + (grid[rows, axis[node]] > threshold[node])
+    labels[:] = number[node]
+
+
+def _add(total, labels, *parts):
+    inside = labels >= 0
+    np.add.at(total, labels[inside], np.column_stack(parts)[inside].astype(np.int64))
+
+
+def add_sums(grid, labels, total):
+    _add(total, labels, np.ones(len(grid)), grid)
+
+
+def _displacements(grid, origin, per_step, bits):
+    with np.errstate(over="ignore"):
+        moved = (grid - origin) * per_step
+    moved = np.clip(np.trunc(moved), -16.0 * 2**bits, 16.0 * 2**bits)
+    into_ball(moved, 1.0, 2.0**24, float(2**bits))
+    return moved
+
+
+def add_shapes(grid, labels, origin, per_step, bits, total):
+    moved = _displacements(grid, origin[labels], per_step[labels], bits)
+    _add(total, labels, np.ones(len(grid)), moved, np.trunc(np.square(moved) / 2**bits))
+
+
+def add_products(grid, origin, per_step, bits, total):
+    moved = _displacements(grid, origin, per_step, bits)
+    total += np.triu(np.trunc(moved[:, :, None] * moved[:, None] / 2**bits).sum(axis=0)).astype(np.int64)
+
+
+def nearest_points(points, centres, labels):
+    labels[:] = [np.square(point - centres).sum(axis=1).argmin() for point in points]
+
+
+def waves(points, turns, cosines, sines, even, odd):
+    phase = 2 * np.pi * (points @ turns)
+    even[:] = cosines * np.cos(phase) + sines * np.sin(phase)
+    odd[:] = sines * np.cos(phase) - cosines * np.sin(phase)
+
+
+def share_out(reports, times, logs, weights, counts, shared):
+    each = weights + sum(logs[j][reports[:, j]] for j in range(reports.shape[1]))
+    peak = each.max(axis=1, keepdims=True)
+    together = np.exp(each - peak).sum(axis=1, keepdims=True)
+    share = times[:, None] * (np.exp(each - peak) / together)
+    for j in range(reports.shape[1]):
+        np.add.at(counts[j], reports[:, j], share)
+    return float(times @ (peak + np.log(together))[:, 0])
+
+
+def all_compiled():
+    """Module, name and object of every compiled function, wherever one of our modules holds it."""
+    for module in [each for name, each in sys.modules.items() if name.startswith("knoll.")]:
+        for name, each in list(vars(module).items()):
+            if isinstance(each, Compiled):
+                yield module, name, each
+
+
+READERS = ("knoll.compiled.texts", "knoll.compiled.levels", "knoll.compiled.logs")
+"""Read values, one by one, before records are rows: compared with slow readers where they are tested."""
+
+
+def use_plain(monkeypatch):
+    """Put the twins in place of all compiled functions of records."""
+    for module, name, function in list(all_compiled()):
+        if function.__module__ not in READERS:
+            monkeypatch.setattr(module, name, globals()[name])

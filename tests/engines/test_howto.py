@@ -51,6 +51,8 @@ def test_pieces_run(title, tmp_path, monkeypatch):
     else:
         _run(PIECES[title], names)
         assert names["model"].cluster_centers_.shape == (2, 2)
+    if title == "Spark":
+        names["spark"].stop()  # tests of faults need a session of their own
 
 
 def _fill(server, table):

@@ -43,10 +43,13 @@ def spark():
         "spark.speculation": "true",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
     }
+    if (other := SparkSession.getActiveSession()) is not None:
+        other.stop()  # of another file: getOrCreate would take it as it is, and "local[2]" fails with its first task
     builder = SparkSession.builder.master("local[2,4]")
     for name, value in settings.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
+    assert session.sparkContext.master == "local[2,4]"
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()

@@ -37,7 +37,8 @@ _MOST_RESULTS = 256  # partial sums that are sent to the driver as they are
 _MOST_KEPT = 2**33  # bytes of rows that are packed and persisted, on the whole cluster
 _BATCH = 2**26  # bytes of packed rows that a worker is handed at a time
 _CHANCE = re.compile(
-    r"\b(rand|randn|random|randstr|uniform|uuid|shuffle|monotonically_increasing_id|spark_partition_id)\(", re.IGNORECASE
+    r"\b(rand|randn|random|randstr|uniform|uuid|shuffle|monotonically_increasing_id|spark_partition_id)\(",
+    re.IGNORECASE,
 )
 
 
@@ -134,7 +135,10 @@ def _unpacked(n_columns: int, batches: Iterator[Any]) -> Iterator[tuple[Floats, 
         packed = batch.column(0).cast(pa.binary())
         _, ends, values = packed.buffers()
         at = np.frombuffer(ends, dtype=np.int32)[packed.offset : packed.offset + len(packed) + 1]
-        yield np.frombuffer(values, dtype=np.float64, count=(at[-1] - at[0]) // 8, offset=at[0]).reshape(-1, n_columns), None
+        yield (
+            np.frombuffer(values, dtype=np.float64, count=(at[-1] - at[0]) // 8, offset=at[0]).reshape(-1, n_columns),
+            None,
+        )
 
 
 def _by_user(frame: Any, decoder: Decoder) -> Any:

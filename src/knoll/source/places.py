@@ -88,6 +88,7 @@ class Streamed:
     stream: Stream
     columns: tuple[str, ...] | list[str] | None = None
     name: str = UNNAMED
+    given: Any = None
 
 
 Elsewhere = Source | Streamed | Table | Clustered
@@ -105,7 +106,7 @@ def as_source(X: Any) -> Elsewhere | None:
     if library_of(X) in ("dask", "pyspark"):
         return Clustered(X)
     stream = stream_of(X)
-    return None if stream is None else Streamed(stream)
+    return None if stream is None else Streamed(stream, given=X)
 
 
 def open_source(source: Elsewhere, bounds: Any, *, missing: Missing, unit: Unit | None, nulls: bool = False) -> Engine:

@@ -64,7 +64,7 @@ tables: $(VENV)/dev
 
 $(VENV)/knoll: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable ".[plots]"
 	touch $@
 
 $(VENV)/dev: $(VENV)/knoll

@@ -29,8 +29,8 @@ class Diagnosed(Reported):
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         """Return what a notebook shows: the box with remarks and privacy statement and, once fitted, the picture."""
         shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
-        if "text/html" in shown and hasattr(self, "privacy_"):
-            shown["text/html"] += f'<img alt="picture of the released values" src="{self._picture_data()}">'
+        if "text/html" in shown and hasattr(self, "privacy_") and (picture := self._picture_data()) is not None:
+            shown["text/html"] += f'<img alt="picture of the released values" src="{picture}">'
         return shown
 
     def _html_repr(self) -> str:

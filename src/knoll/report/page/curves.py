@@ -43,7 +43,7 @@ def curves_found(model: Any) -> Found:
 def _over_one(model: Any, figures: dict[str, Any]) -> tuple[list[Html], float]:
     """Return the curves over the released density, and at which part of the predictor there are any."""
     curves = model.curves(MESH)
-    drawn = density_map(model, np.empty((0, 2)))
+    drawn = density_map(model, np.empty((0, 2)), False)
     drawn["layers"] = [drawn["layers"][0], *_points(model, curves)]
     figures["curves"] = drawn
     names = [name for name, _, _ in columns_of(model)]

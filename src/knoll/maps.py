@@ -93,8 +93,8 @@ def _called(names: Sequence[str], words: set[str]) -> dict[tuple[str, ...], int]
 
 def _on_earth(low: np.ndarray, high: np.ndarray, east: int, north: int) -> bool:
     """Tell whether the bounds of two coordinates are degrees."""
-    across = -180 <= low[east] and high[east] <= 360 and high[east] - low[east] <= 360
-    return bool(across and -90 <= low[north] and high[north] <= 90)
+    across = low[east] >= -180 and high[east] <= 360 and high[east] - low[east] <= 360
+    return bool(across and low[north] >= -90 and high[north] <= 90)
 
 
 def _numbers(model: Any, *places: int) -> bool:

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 
 if find_spec("matplotlib") is None:
     raise ModuleNotFoundError(
-        "pictures need matplotlib: pip install 'knoll[plots]'. Reports need nothing more: model.report(\"report.html\")",
+        "pictures need matplotlib: pip install 'knoll[plots]'. Reports do without: model.report('report.html')",
         name="matplotlib",
     )
 

@@ -8,7 +8,17 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
 from matplotlib.patheffects import withStroke
 
-from knoll.plots.style import FAINT, INK, MapAsked, both_in_terms, column_names, palette, picture, plain, widest_columns
+from knoll.plots.style import (
+    FAINT,
+    INK,
+    MapAsked,
+    both_in_terms,
+    column_names,
+    palette,
+    picture,
+    titled,
+    widest_columns,
+)
 
 _PAPER = "#ffffff"
 _MOST_PROFILES, _MOST_COLUMNS = 24, 20  # clusters and columns of the right panel: more would not be legible
@@ -21,11 +31,11 @@ _LONGEST = 24  # characters of a name there
 def plot_clusters(model: Any, title: str | None = None, *, map: MapAsked = None) -> Figure:
     """Draw a fitted clusterer from its released values alone.
 
-    On the left, the centres in the two columns in which they differ most (area: released size; ellipse: two standard
-    errors of what privacy changes, against the records assigned; dashed: one standard deviation of the cluster's
-    records, where it is released; dotted: the bounds, where they are near), with the number and size of each cluster. On the right, every
-    centre across all columns (of many, those in which centres differ most), each scaled to its bounds. Clusters are
-    ordered by size.
+    On the left, the centres in the two columns in which they differ most, with the number and size of each cluster
+    (area: released size; ellipse: two standard errors of what privacy changes, against the records assigned; dashed:
+    one standard deviation of the cluster's records, where it is released; dotted: the bounds, where they are near). On
+    the right, every centre across all columns (of many, those in which centres differ most), each scaled to its bounds.
+    Clusters are ordered by size.
 
     Parameters
     ----------
@@ -45,7 +55,7 @@ def plot_clusters(model: Any, title: str | None = None, *, map: MapAsked = None)
     order = np.argsort(-model.cluster_sizes_, kind="stable")
     colours = palette(len(order))
     privacy = model.privacy_
-    head = title or f"{plain(privacy.dataset)}: {len(order)} clusters by {privacy.estimator}"
+    head = title or titled(privacy, f"{len(order)} clusters by {privacy.estimator}")
     note = "Error marks: two standard errors of what privacy changes, against the records assigned."
     spread = " Dashed: one standard deviation of records." if hasattr(model, "cluster_variances_") else ""
     with picture((12, 5.6), head, privacy, note + spread) as figure:
@@ -58,9 +68,7 @@ def plot_clusters(model: Any, title: str | None = None, *, map: MapAsked = None)
     return figure
 
 
-def _draw_map(
-    axes: Axes, model: Any, order: np.ndarray, colours: np.ndarray, names: list[str], map: MapAsked
-) -> None:
+def _draw_map(axes: Axes, model: Any, order: np.ndarray, colours: np.ndarray, names: list[str], map: MapAsked) -> None:
     centres, bounds = model.cluster_centers_, model.bounds_
     low, high = getattr(bounds, "ends", (bounds.centre - bounds.half, bounds.centre + bounds.half))
     first, second = widest_columns(model, centres, map)
@@ -84,11 +92,9 @@ def _draw_map(
             above = (0, 3 + np.sqrt(area[i]) / 2)
             words = axes.annotate(label, (x, y), above, textcoords="offset points", ha="center", fontsize=8.5, zorder=4)
             words.set_path_effects([withStroke(linewidth=2.5, foreground=_PAPER)])
-    sides = [first] if second is None else [first, second]
-    for j, limit, line in zip(sides, (axes.set_xlim, axes.set_ylim), (axes.axvline, axes.axhline), strict=False):
-        limit(*_range(model, j, float(low[j]), float(high[j])))
-        for bound in (low[j], high[j]):
-            line(bound, color=FAINT, lw=1, ls=":", zorder=0)
+    axes.set_xlim(*_range(model, first, float(low[first]), float(high[first])))
+    for bound in (low[first], high[first]):
+        axes.axvline(bound, color=FAINT, lw=1, ls=":", zorder=0)
     axes.set_xlabel(names[first])
     axes.set_title("Centres and released sizes", loc="left", fontsize=11)
     if second is None:
@@ -96,6 +102,9 @@ def _draw_map(
         axes.set_ylim(-1, 1)
         both_in_terms(axes, model, first)
         return
+    axes.set_ylim(*_range(model, second, float(low[second]), float(high[second])))
+    for bound in (low[second], high[second]):
+        axes.axhline(bound, color=FAINT, lw=1, ls=":", zorder=0)
     axes.set_ylabel(names[second])
     both_in_terms(axes, model, first, second, map)
 

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from knoll.maps import map_pairs
-from knoll.plots.style import MapAsked, both_in_terms, column_names, picture, plain
+from knoll.plots.style import MapAsked, both_in_terms, column_names, picture, titled
 
 _ROWS = 3_000  # drawn from the density of three or more columns
 _BLUE = "#1f77b4"
@@ -35,7 +35,7 @@ def plot_density(model: Any, title: str | None = None, *, map: MapAsked = None) 
     figure : matplotlib Figure
     """
     d = model.n_features_in_
-    head = title or f"{plain(model.privacy_.dataset)}: the released density"
+    head = title or titled(model.privacy_, "the released density")
     note = _LINE_WORDS if d == 1 else _ROWS_WORDS if d > 2 else "Contours above three times the noise."
     with picture((12, 4.6) if d > 2 else (8, 5.4), head, model.privacy_, note) as figure:
         if d > 2:

@@ -7,7 +7,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
 
-from knoll.plots.style import FAINT, INK, MapAsked, both_in_terms, column_names, footer, palette, picture, plain, widest_columns
+from knoll.plots.style import (
+    FAINT,
+    INK,
+    MapAsked,
+    both_in_terms,
+    column_names,
+    footer,
+    palette,
+    picture,
+    titled,
+    widest_columns,
+)
 
 _MOST_NAMED = 12  # components that are labelled: more labels would overlap
 _FEWEST_BARS = 6  # that a panel has room for, so that a few are not blocks
@@ -36,7 +47,7 @@ def plot_mixture(model: Any, title: str | None = None, *, map: MapAsked = None) 
     figure : matplotlib Figure
     """
     privacy = model.privacy_
-    head = title or f"{plain(privacy.dataset)}: {model.n_components_} components by {privacy.estimator}"
+    head = title or titled(privacy, f"{model.n_components_} components by {privacy.estimator}")
     with picture((12, 5.2), head, privacy, _MARKS) as figure:
         left, right = figure.subplots(1, 2, width_ratios=(1.6, 1))
         _draw(left, model, map)

@@ -134,7 +134,9 @@ def _mark(axes: Axes, i: int, at: np.ndarray, error: np.ndarray, colour: Any) ->
     bar = np.where(np.isfinite(error), 2 * error, 0.0)
     axes.errorbar(at[0], at[1], xerr=bar[0], yerr=bar[1], fmt="o", color=colour, ms=8, mec=INK, ecolor=INK)
     stroke = [withStroke(linewidth=2.5, foreground="#ffffff")]
-    axes.annotate(str(i), at, (6, 5), textcoords="offset points", fontsize=8.5, zorder=5, path_effects=stroke)
+    axes.annotate(
+        str(i), (at[0], at[1]), (6, 5), textcoords="offset points", fontsize=8.5, zorder=5, path_effects=stroke
+    )
 
 
 def _pairs(panels: list[Axes], model: Any, map: MapAsked) -> None:

@@ -9,7 +9,17 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from scipy.cluster.hierarchy import dendrogram
 
-from knoll.plots.style import FAINT, INK, MapAsked, both_in_terms, column_names, palette, picture, plain, widest_columns
+from knoll.plots.style import (
+    FAINT,
+    INK,
+    MapAsked,
+    both_in_terms,
+    column_names,
+    palette,
+    picture,
+    titled,
+    widest_columns,
+)
 
 _Chosen = tuple[int, int | None]  # the columns across and up
 _GRID, _LEVELS, _DEPTH = 160, 14, 9.0  # points along an axis; level curves; units of log density they span
@@ -38,7 +48,7 @@ def plot_morse(model: Any, title: str | None = None, *, map: MapAsked = None) ->
     """
     names, colours = column_names(model), palette(model.n_clusters_)
     columns = widest_columns(model, model.means_, map)
-    words = f"{plain(model.privacy_.dataset)}: {model.n_clusters_} clusters from {len(model.weights_)} sub-clusters"
+    words = titled(model.privacy_, f"{model.n_clusters_} clusters from {len(model.weights_)} sub-clusters")
     with picture((15, 5.2), title or words, model.privacy_, "Drawn from released values.") as figure:
         left, middle, right = figure.subplots(1, 3, width_ratios=(1, 1, 1.05))
         _draw_density(left, model, columns, colours, names)

@@ -1,6 +1,6 @@
 """The frame of every picture: its ink and colours, the names of columns, the headline and the budget below."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -44,6 +44,11 @@ def picture(size: tuple[float, float], head: str, privacy: Any = None, note: str
         if privacy is not None:
             footer(figure, privacy, note)
         yield figure
+
+
+def titled(privacy: Any, words: str) -> str:
+    """Return a headline: the name of the data, if it has one, and what was found in it."""
+    return f"{plain(privacy.dataset)}: {words}" if privacy.is_named else words
 
 
 def plain(name: object) -> str:
@@ -117,7 +122,7 @@ def as_map(axes: Axes) -> None:
     axes.set_aspect(wide, adjustable="box")
     for axis, side in ((axes.xaxis, "longitude"), (axes.yaxis, "latitude")):
         axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-        axis.set_major_formatter(lambda value, _, side=side: degrees_text(value, side))
+        axis.set_major_formatter(_degrees(side))
     axes.grid(color=FAINT, lw=0.6, zorder=0)
     axes.set_axisbelow(True)
     for spine in axes.spines.values():
@@ -133,6 +138,11 @@ def as_map(axes: Axes) -> None:
         f"{kilometres:g} km", ((start + end) / 2, height), (0, 3), textcoords="offset points", ha="center", fontsize=8,
         zorder=5, path_effects=stroke,
     )  # fmt: skip
+
+
+def _degrees(side: str) -> Callable[[float, Any], str]:
+    """Return what writes the ticks of longitudes or latitudes."""
+    return lambda value, _: degrees_text(value, side)
 
 
 def round_length(length: float) -> float:

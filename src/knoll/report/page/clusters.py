@@ -6,7 +6,7 @@ import numpy as np
 
 from knoll.report.clusters import MEANING, count_with_error
 from knoll.report.page.axes import Axis, MapAsked, axes_of, two_widest
-from knoll.report.page.found import Found, bars_figure, counted, map_figure, profile_figure
+from knoll.report.page.found import Found, bars_figure, counted, in_data, map_figure, profile_figure
 from knoll.report.page.html import Html, figure, paragraph, tag
 from knoll.report.page.quality import quality_part
 from knoll.report.page.tables import summary_sheet
@@ -31,7 +31,7 @@ def clusters_found(model: Any, map: MapAsked = None) -> Found:
     parts += [tag("h3", "All values"), summary_sheet(model, "cluster"), *quality_part(model)]
     total = float(model.cluster_sizes_.sum())
     return Found(
-        title=f"{counted(model.n_clusters_, 'cluster')} in {model.privacy_.dataset}",
+        title=f"{counted(model.n_clusters_, 'cluster')}{in_data(model.privacy_)}",
         lead=_lead(model, order, total),
         facts=[("Clusters", f"{model.n_clusters_:,}"), ("Records, about", f"{total:,.0f}")],
         parts=parts,

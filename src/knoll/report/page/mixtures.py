@@ -6,7 +6,7 @@ import numpy as np
 
 from knoll.report.clusters import MEANING, with_error
 from knoll.report.page.axes import MapAsked, axes_of, columns_of, empty_axis, two_widest
-from knoll.report.page.found import Found, bars_figure, counted, map_figure, profile_figure, rounded
+from knoll.report.page.found import Found, bars_figure, counted, in_data, map_figure, profile_figure, rounded
 from knoll.report.page.html import Html, figure, paragraph, tag
 from knoll.report.page.quality import quality_part
 from knoll.report.page.tables import summary_sheet
@@ -36,7 +36,7 @@ def mixture_found(model: Any, map: MapAsked = None) -> Found:
     parts += [*_apart(model), tag("h3", "All values"), summary_sheet(model, "component"), *quality_part(model)]
     top = order[0]
     return Found(
-        title=f"{counted(k, 'component')} in {model.privacy_.dataset}",
+        title=f"{counted(k, 'component')}{in_data(model.privacy_)}",
         lead=f"{model.privacy_.estimator} describes about {model.n_records_:,.0f} records by {counted(k, 'Gaussian')}; "
         f"the largest, number {top}, has a weight of {model.weights_[top]:.0%}.",
         facts=[("Components", f"{k:,}"), ("Records, about", f"{model.n_records_:,.0f}")],

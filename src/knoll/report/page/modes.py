@@ -6,7 +6,17 @@ import numpy as np
 
 from knoll.report.clusters import with_error
 from knoll.report.page.axes import MapAsked, axes_of, columns_of, empty_axis, on_maps, two_widest
-from knoll.report.page.found import Found, bars_figure, counted, map_figure, owners, profile_figure, rounded, shaded
+from knoll.report.page.found import (
+    Found,
+    bars_figure,
+    counted,
+    in_data,
+    map_figure,
+    owners,
+    profile_figure,
+    rounded,
+    shaded,
+)
 from knoll.report.page.html import Html, figure, paragraph, table, tag
 
 POINTS, CELLS = 320, 72  # of a curve; along each side of a map
@@ -24,8 +34,8 @@ def modes_found(model: Any, map: MapAsked = None) -> Found:
         parts.append(figure("density", "The released density.", "Band: two standard errors of noise. Colours: basins."))
     elif d == 2 and drawn:
         figures["density"] = density_map(model, modes, map)
-        words = "Darker: denser. Colours: basins, where the density stands out of the noise." if len(modes) else ""
-        parts.append(figure("density", "The released density.", words))
+        colours = " Colours: basins, where the density stands out of the noise." if len(modes) else ""
+        parts.append(figure("density", "The released density.", f"Stronger: denser.{colours}"))
     if len(modes) and (d > 2 or not drawn):
         parts += _in_columns(model, modes, figures, map)
     if hasattr(model, "modes_"):
@@ -34,7 +44,7 @@ def modes_found(model: Any, map: MapAsked = None) -> Found:
     words = "No significant mode" if not len(modes) else counted(len(modes), "mode")
     head = words if hasattr(model, "modes_") else "The density"
     return Found(
-        title=f"{head} in {model.privacy_.dataset}",
+        title=f"{head}{in_data(model.privacy_)}",
         lead=_lead(model, len(modes)),
         facts=[
             *([("Modes", str(len(modes)))] if hasattr(model, "modes_") else []),
@@ -109,7 +119,8 @@ def _line(model: Any, modes: np.ndarray) -> dict[str, Any]:
 
 def density_map(model: Any, modes: np.ndarray, map: MapAsked = None) -> dict[str, Any]:
     """Return the density of two columns as cells, coloured by basins, with the modes and their errors."""
-    axes = on_maps(model, [empty_axis(model, name, kind, j) for j, (name, kind, _) in enumerate(columns_of(model))], map)
+    axes = [empty_axis(model, name, kind, j) for j, (name, kind, _) in enumerate(columns_of(model))]
+    on_maps(model, axes, map)
     across, up = (1, 0) if axes[1].longitude is not None else (0, 1)
     sides = [_cells(axes[j].low, axes[j].high) for j in (across, up)]
     points = np.stack(np.meshgrid(*sides, indexing="xy"), axis=-1).reshape(-1, 2)[:, [across, up]]

@@ -186,7 +186,7 @@ function drawProfile(figure, shown, width, title) {
   for (const i of figure.marks.keys()) {
     const mark = figure.marks[i], group = svg("g", { class: `${colour(i)} ${mark.seen ? "" : "doubt"}`, "data-mark": i });
     const d = rows.map(({ axis, sx, y }, at) => `${at ? "L" : "M"}${sx(axis.at[i])},${y + dodge(i)}`).join("");
-    group.append(svg("path", { class: "link", d }));
+    group.append(svg("path", { class: few ? "link" : "link many", d }));
     root.append(group);
   }
   for (const { axis, sx, y } of rows)
@@ -281,7 +281,7 @@ function drawTree(figure, width, title) {
     const sure = figure.sure[i] === undefined || figure.sure[i] === null ? [] : [`holds in ${percent(figure.sure[i])} of redraws of the noise`];
     root.append(shows(group, [what, `log density ${count(join.depth)} below the highest peak`, ...sure], join.cluster >= 0 ? join.cluster : null));
   });
-  root.append(svg("text", { x: (box.left + box.right) / 2, y: height - 6, "text-anchor": "middle" }, "sub-clusters; down: log density of the pass, below the highest peak"));
+  root.append(svg("text", { x: (box.left + box.right) / 2, y: height - 6, "text-anchor": "middle" }, cut(width < 520 ? "down: log density below the highest peak" : "sub-clusters; down: log density of the pass, below the highest peak", Math.floor(width / 6.6))));
   rove(root);
   return root;
 }

@@ -43,11 +43,15 @@ class Reported:
         return getattr(import_module(module), name)(self, title, **asked)
 
     def _picture_data(self) -> str | None:
-        """Return the picture as an address that holds it, for notebooks; None if matplotlib is not installed."""
+        """Return the picture as an address that holds it, for notebooks; None if there is none, or no matplotlib."""
         if find_spec("matplotlib") is None:
             return None
+        try:
+            figure = self.plot()
+        except ValueError:  # of some results there is none: curves over three predictors
+            return None
         held = BytesIO()
-        self.plot().savefig(held, dpi=75, format="png", metadata={"Software": None})
+        figure.savefig(held, dpi=75, format="png", metadata={"Software": None})
         return f"data:image/png;base64,{b64encode(held.getvalue()).decode()}"
 
     def report(

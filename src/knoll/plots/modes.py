@@ -53,7 +53,9 @@ def plot_modes(model: Any, title: str | None = None, *, map: MapAsked = None) ->
             _pairs(panels, model, map)
         else:
             left, right = figure.subplots(1, 2, width_ratios=(1.6, 1))
-            _line(left, model) if d == 1 else _map(left, model, map)
+            released = bool(model.features_.any() or len(model.frame_) > 1)
+            draw = _places if not released else _line if d == 1 else _map
+            draw(left, model, map)
         _significance(right, model)
     return figure
 
@@ -98,7 +100,7 @@ def plot_mode_tree(model: Any, title: str | None = None) -> Figure:
     return figure
 
 
-def _line(axes: Axes, model: Any) -> None:
+def _line(axes: Axes, model: Any, map: MapAsked) -> None:
     x, density = draw_line(axes, model)
     colours = palette(len(model.modes_))
     labels = model._basins_of(x[:, None])
@@ -127,6 +129,23 @@ def _map(axes: Axes, model: Any, map: MapAsked) -> None:
     axes.set(xlabel=names[across], ylabel=names[up])
     both_in_terms(axes, model, across, up, map)
     axes.set_title("Contours above three times the noise; colours: basins", loc="left", fontsize=11)
+
+
+def _places(axes: Axes, model: Any, map: MapAsked) -> None:
+    """Draw modes alone, within the bounds: a search step by step releases no density."""
+    bounds, names, colours = model.bounds_, column_names(model), palette(len(model.modes_))
+    across, up = first_two(model, map) if len(names) == 2 else (0, None)
+    low, high = bounds.centre - bounds.half, bounds.centre + bounds.half
+    for i, (mode, error) in enumerate(zip(model.modes_, model.modes_stderr_, strict=True)):
+        sides = [mode[across], 0.0 if up is None else mode[up]], [error[across], 0.0 if up is None else error[up]]
+        _mark(axes, i, np.array(sides[0]), np.array(sides[1]), colours[i])
+    axes.set(xlabel=names[across], xlim=(low[across], high[across]))
+    if up is None:
+        axes.set(yticks=[], ylim=(-1, 1))
+    else:
+        axes.set(ylabel=names[up], ylim=(low[up], high[up]))
+    both_in_terms(axes, model, across, up, map)
+    axes.set_title("Modes ± two standard errors; frame: the bounds", loc="left", fontsize=11)
 
 
 def _mark(axes: Axes, i: int, at: np.ndarray, error: np.ndarray, colour: Any) -> None:

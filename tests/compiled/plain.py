@@ -105,6 +105,11 @@ def add_products(grid, origin, per_step, bits, total):
     total += np.triu(np.trunc(moved[:, :, None] * moved[:, None] / 2**bits).sum(axis=0)).astype(np.int64)
 
 
+def add_rows(values, labels, total):
+    for j, column in enumerate(values.T):
+        total[:, j] += np.bincount(labels + 1, column, len(total) + 1)[1:]
+
+
 def nearest_points(points, centres, labels):
     labels[:] = [np.square(point - centres).sum(axis=1).argmin() for point in points]
 

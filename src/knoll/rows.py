@@ -16,6 +16,7 @@ from knoll.columns import as_columns, encode_table
 from knoll.columns.frames import TableType
 from knoll.engines.decode import frame_to_doubles, is_frame, maker_of, names_of, plain_to_doubles, refuse_dates
 from knoll.engines.engine import REFUSED
+from knoll.engines.sparse import SparseEngine, is_sparse, rows_of
 from knoll.imputing import filled
 from knoll.privacy import DataError, User
 from knoll.privacy.errors import BoundsError
@@ -66,6 +67,8 @@ def open_rows(estimator: Any, X: Any, response: Any, *, nulls: bool) -> tuple[An
         estimator.columns_, estimator.n_features_in_ = columns, len(columns)
         estimator.feature_names_in_ = np.array(columns.names, dtype=object)
         return open_table(columns, X, **handling)
+    if is_sparse(X):
+        return _open_sparse(estimator, X, response, handling), UNNAMED
     source = as_source(X)
     if source is not None:
         if response is not None:
@@ -84,6 +87,20 @@ def open_rows(estimator: Any, X: Any, response: Any, *, nulls: bool) -> tuple[An
         array = _with_response(estimator, array, response)
     names = getattr(estimator, "feature_names_in_", None)
     return open_array(array, names, users, **handling), UNNAMED
+
+
+def _open_sparse(estimator: Any, X: Any, response: Any, handling: dict[str, Any]) -> SparseEngine:
+    """Return sparse rows as an engine, if the method takes them as they are."""
+    if not getattr(estimator, "_takes_sparse", False):
+        raise DataError(
+            "A sparse matrix was passed, and this method needs dense rows: use knoll.SphericalKMeans, which takes sparse "
+            "ones, or X.toarray() if it fits into memory"
+        )
+    if response is not None:
+        raise DataError("sparse rows have no response")
+    matrix, users = rows_of(X, handling["unit"])
+    estimator.n_features_in_ = matrix.shape[1]
+    return SparseEngine(matrix, users=users, **handling)
 
 
 def _with_response(estimator: Any, array: np.ndarray, response: Any) -> np.ndarray:

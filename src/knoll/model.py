@@ -22,7 +22,7 @@ from knoll.document import read_document, short
 from knoll.earlier import FORMAT, as_of_today
 from knoll.imputing import imputed_places
 from knoll.privacy import Budget, DataError, Privacy, Relation
-from knoll.queries import Ball, Box
+from knoll.queries import Ball, Box, Sphere
 from knoll.registry import ESTIMATORS
 
 _NOT_SAVED = {"bounds", "columns", "ledger", "unit", "random_state", "verbose"}
@@ -212,6 +212,8 @@ def _bounds_out(bounds: Box | Ball) -> dict[str, Any]:
     names = None if bounds.names is None else [str(name) for name in bounds.names]
     if isinstance(bounds, Box):
         return {"kind": "box", "lower": list(bounds.lower), "upper": list(bounds.upper), "names": names}
+    if isinstance(bounds, Sphere):
+        return {"kind": "sphere", "n_columns": bounds.n_columns, "names": names}
     return {"kind": "ball", "radius": bounds.radius, "middle": list(bounds.middle), "names": names}
 
 
@@ -221,8 +223,12 @@ def _bounds_in(data: dict[str, Any]) -> Box | Ball:
         bounds: Box | Ball = Box(_side(data["lower"]), _side(data["upper"]), names)
     elif data["kind"] == "ball":
         bounds = Ball(_side([data["radius"]])[0], _side(data["middle"]), names)
+    elif data["kind"] == "sphere":
+        if type(data["n_columns"]) is not int:
+            raise ValueError("the number of columns of its sphere is no whole number")
+        bounds = Sphere(data["n_columns"], names)
     else:
-        raise ValueError("its bounds are neither a box nor a ball")
+        raise ValueError("its bounds are neither a box, a ball nor a sphere")
     if names is not None and len(names) != bounds.n_columns:
         raise ValueError("its bounds have another number of names")
     return bounds

@@ -48,7 +48,7 @@ class FitOptions:
     bounds: Annotated[
         str | None,
         typer.Option(
-            help='Public bounds: "age=0:110,bmi=10:60", "0:1" for all columns, or "private" (costs budget). '
+            help='Public bounds: "age=0:110,bmi=10:60", "0:1" for all columns, "private" (costs budget), or "sphere" (scale rows to length one). '
             'Other kinds: "income=log:1000:1000000,visits=int:0:50,plan={basic,gold},smoker=bool,'
             'joined=2020-01-01:2024-12-31,hour=cyclic:24", or a file columns.toml or profile.json.'
         ),
@@ -250,7 +250,7 @@ def print_remarks(model: Any) -> None:
 
 def print_bounds(model: Any) -> None:
     """Print bounds that were bought: nobody else knows them, and records outside were moved to them."""
-    if not isinstance(model.bounds, str):
+    if model.bounds != "private":
         return
     box, doubts = model.bounds_, model.bounds_in_doubt_
     names = box.names or tuple(f"x{j}" for j in range(box.n_columns))

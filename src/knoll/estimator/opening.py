@@ -29,6 +29,7 @@ from knoll.privacy import (
 )
 from knoll.privacy.errors import BoundsError, brief
 from knoll.queries import Ball, Box, Product, domain_from
+from knoll.queries.given import SPHERE
 from knoll.rows import open_rows
 
 
@@ -80,7 +81,7 @@ def open_curator(
     if not isinstance(estimator.unit, Record | User | None):
         raise PrivacyError(f"unit={brief(estimator.unit)} is neither knoll.Record() nor knoll.User(column, cap)")
     engine, dataset = open_rows(estimator, X, response, nulls=relation is not Relation.ADD_REMOVE)
-    private = isinstance(estimator.bounds, str)
+    private = isinstance(estimator.bounds, str) and estimator.bounds == PRIVATE
     domain = None if private else _domain(estimator, engine)
     coordinates = engine.n_columns if domain is None else domain.n_columns
     budget = getattr(estimator, "_budget_for", lambda n_columns: budget)(coordinates)
@@ -132,7 +133,7 @@ def _domain(estimator: Any, engine: Any) -> Box | Ball:
 
 def _check_bounds(bounds: Any) -> None:
     """Refuse missing or unknown bounds before any data is looked at."""
-    if bounds is None or (isinstance(bounds, str) and bounds != PRIVATE):
+    if bounds is None or (isinstance(bounds, str) and bounds not in (PRIVATE, SPHERE)):
         domain_from(bounds, 1)
     if isinstance(bounds, np.ndarray) and bounds.size == 0:
         raise BoundsError("bounds are empty")

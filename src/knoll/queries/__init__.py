@@ -18,6 +18,7 @@ from knoll.queries.profile import ColumnCells, ColumnProfile
 from knoll.queries.projection import Projected, random_hyperplanes, random_projection
 from knoll.queries.query import Query
 from knoll.queries.shapes import CellShapes, Frame, ScatterMatrix
+from knoll.queries.sphere import Directions, Sphere
 from knoll.queries.votes import ColumnHistograms, GridHistogram, NearestVotes, PairVotes, TreeCounts
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "ComponentMoments",
     "Corners",
     "Count",
+    "Directions",
     "Domain",
     "FourierFeatures",
     "FourierGrid",
@@ -53,6 +55,7 @@ __all__ = [
     "Projected",
     "Query",
     "ScatterMatrix",
+    "Sphere",
     "SplitTree",
     "TreeCounts",
     "TwoLevel",

@@ -18,6 +18,7 @@ from knoll.steps.means import CellMeans
 from knoll.steps.pieces import PIECE
 from knoll.steps.refine import STEP, Refined, lloyd_step, refine, solve, step_asks, synthetic_points
 from knoll.steps.shapes import ShapeRequest, Shapes, ellipsoid, measured_shapes
+from knoll.steps.sparse import sparse_asks, sparse_clusters
 from knoll.steps.tree import Leaves
 
 
@@ -60,7 +61,23 @@ class SphericalKMeans(PrivateCenters):
     def _asks_for(self, n_columns: int, k: int | None) -> list[Ask]:
         return []
 
+    _takes_sparse: ClassVar = True
+
+    def _sparse_asks(self, n_columns: int) -> list[Ask]:
+        return sparse_asks(n_columns, self._n_clusters())
+
+    def _search_sparse(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> Clusters:
+        def start(grant: Grant, frame: Frame, view: View) -> np.ndarray:
+            groups = k or view.clear + 1
+            points, weights = word_points(codebook(grant, frame, view, groups, rng), rng)
+            return solve(points, weights, groups, rng, 0).at
+
+        found = sparse_clusters(context, k, rng, start)
+        return Clusters(found.in_all_columns(), more={"column_weights_": found.column_weights()})
+
     def _search(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> Clusters:
+        if context.sparse:
+            return self._search_sparse(context, k, rng)
         grants = context.grant.split(SHARES)
         view = release_view(grants.mean, grants.scatter, context)
         frame = view.frame(context)

@@ -78,6 +78,21 @@ def add_pairs(stops: Integers, to: Integers, grid: Floats, bits: int, total: Int
         first = stops[i]
 
 
+@compiled("i1", "i1", "f1", "i1", "I2")
+def add_entries(stops: Integers, to: Integers, grid: Floats, labels: Integers, total: Integers) -> None:
+    """Add one and the entries of each row to its cell. Rows with a NaN are left out, and have no label."""
+    first, rows = 0, 0
+    for i in range(stops.size):
+        if stops[i] < 0:
+            continue
+        cell = labels[rows]
+        total[cell, 0] += 1
+        for n in range(first, stops[i]):
+            total[cell, 1 + to[n]] += np.int64(grid[n])
+        first = stops[i]
+        rows += 1
+
+
 @compiled("i1", "i1", "f1", "f", "I1")
 def add_columns(ends: Integers, columns: Integers, values: Floats, unit: float, total: Integers) -> None:
     """Add unit / sqrt(L), cut towards zero, to each of the L columns where a row is not zero; a NaN makes it null."""

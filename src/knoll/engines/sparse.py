@@ -31,6 +31,7 @@ class SparseEngine(Engine):
     """
 
     rows_stay = True
+    is_sparse = True
 
     def __init__(
         self, matrix: Any, *, users: Any = None, missing: Missing = "refuse", unit: Unit | None = None,

@@ -44,6 +44,8 @@ class FitContext:
     """Rechecks the spend and returns the privacy statement."""
     in_doubt: np.ndarray
     """Columns whose bounds were bought and are in doubt."""
+    sparse: bool = False
+    """Whether rows are sparse: then `domain` tells their number of columns only, and queries of sparse rows are asked."""
     imputed: np.ndarray | None = None
     """What missing values of each column are filled with, encoded; NaN for columns where they are not."""
 
@@ -86,6 +88,8 @@ def open_curator(
     coordinates = engine.n_columns if domain is None else domain.n_columns
     budget = getattr(estimator, "_budget_for", lambda n_columns: budget)(coordinates)
     engine.size_blocks(coordinates)
+    is_sparse = getattr(engine, "is_sparse", False)
+    planned = estimator._sparse_asks if is_sparse else estimator._asks
     ledger = open_ledger(estimator.ledger)
     imputing = Imputing.of(estimator, domain)
     balance = estimator._has_metric and estimator.scale_by_bounds and domain is not None and balances(domain)
@@ -102,7 +106,7 @@ def open_curator(
             *(bounds_asks(engine.n_columns) if private else ()),
             *imputing.asks,
             *(balance_asks(domain) if balance and domain is not None else ()),
-            *(ask.within(spare) for ask in asks or estimator._asks(coordinates)),
+            *(ask.within(spare) for ask in asks or planned(coordinates)),
         ),
     )
     known = ("column names", *(() if private else ("bounds",)), *public)
@@ -118,7 +122,7 @@ def open_curator(
         scales = domain.scales if estimator.scale_by_bounds else np.ones(domain.n_columns)
         scales = balanced(grant, domain) if balance and isinstance(domain, Product) else scales
         statement = partial(curator.statement, (*known, *counted))
-        yield FitContext(grant.rest, domain, scales, statement, in_doubt, imputed)
+        yield FitContext(grant.rest, domain, scales, statement, in_doubt, is_sparse, imputed)
 
 
 def _domain(estimator: Any, engine: Any) -> Box | Ball:

@@ -25,7 +25,9 @@ from knoll.privacy import Budget, DataError, Privacy, Relation
 from knoll.queries import Ball, Box, Sphere
 from knoll.registry import ESTIMATORS
 
-_NOT_SAVED = {"bounds", "columns", "ledger", "unit", "random_state", "verbose"}
+_NOT_SAVED = {
+    "bounds", "columns", "ledger", "unit", "random_state", "verbose", "encoder", "vocabulary", "stop_words"
+}  # fmt: skip
 _LARGEST_FILE = 2**30  # bytes: a hostile file must not fill the memory
 _LONGEST_WORD, _LARGEST_NUMBER = 100, 1e100  # limits of a parameter: no real one comes near
 _MOST_AXES = 8  # most axes of an array: far more than any attribute has, and numpy fails above 32
@@ -51,7 +53,8 @@ def save(model: Any, path: str | PathLike[str]) -> None:
         "bounds_in_doubt": _doubts_out(model),
         **_table_out(model),
         **_imputed_out(model),
-        "fitted": {name: _nested(np.asarray(getattr(model, name))) for name in model._published},
+        "fitted": {name: _nested(np.asarray(getattr(model, name))) for name in model._published}
+        | {name: list(getattr(model, name)) for name in _words_published(model)},
         "privacy": model.privacy_.to_dict(),
         **_quality_out(model),
     }
@@ -119,6 +122,8 @@ def _build(data: dict[str, Any]) -> Any:
         ):
             raise ValueError(f"its parts do not fit together ({name})")
         setattr(model, name, array if axes else array.item())
+    for name, axis in _words_published(model).items():
+        setattr(model, name, _listed_words(data["fitted"][name], name, lengths[axis]))
     if data["columns"] is not None:
         names = data["columns"]
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
@@ -132,6 +137,19 @@ def _build(data: dict[str, Any]) -> Any:
     model._restore()
     model._diagnose()
     return model
+
+
+def _words_published(model: Any) -> dict[str, str]:
+    """Return which attributes are lists of words, and along which axis."""
+    return getattr(model, "_published_words", {})
+
+
+def _listed_words(given: Any, name: str, length: int) -> list[str]:
+    if not isinstance(given, list) or len(given) != length:
+        raise ValueError(f"its parts do not fit together ({name})")
+    if not all(isinstance(word, str) and len(word) <= _LONGEST_WORD for word in given):
+        raise ValueError(f"{name} are not words")
+    return given
 
 
 def _estimator(data: dict[str, Any], within: int = 0) -> Any:

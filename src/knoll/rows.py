@@ -17,6 +17,7 @@ from knoll.columns.frames import TableType
 from knoll.engines.decode import frame_to_doubles, is_frame, maker_of, names_of, plain_to_doubles, refuse_dates
 from knoll.engines.engine import REFUSED
 from knoll.engines.sparse import SparseEngine, is_sparse, rows_of
+from knoll.engines.words import WordEngine
 from knoll.imputing import filled
 from knoll.privacy import DataError, User
 from knoll.privacy.errors import BoundsError
@@ -32,6 +33,7 @@ from knoll.source import (
     open_table,
     split_users,
 )
+from knoll.source.texts import TextRows
 
 try:
     from sklearn.utils.validation import validate_data
@@ -54,6 +56,8 @@ GAPS = (
 def open_rows(estimator: Any, X: Any, response: Any, *, nulls: bool) -> tuple[Any, str]:
     """Return the rows as an engine, and the name of the dataset."""
     handling = {"missing": estimator.missing, "unit": estimator.unit, "nulls": nulls}
+    if isinstance(X, TextRows):
+        return _open_texts(estimator, X, handling)
     columns = as_columns(estimator.bounds)
     estimator.table_type_ = TableType.of(X, columns)
     if columns is not None:
@@ -87,6 +91,20 @@ def open_rows(estimator: Any, X: Any, response: Any, *, nulls: bool) -> tuple[An
         array = _with_response(estimator, array, response)
     names = getattr(estimator, "feature_names_in_", None)
     return open_array(array, names, users, **handling), UNNAMED
+
+
+def _open_texts(estimator: Any, X: TextRows, handling: dict[str, Any]) -> tuple[Any, str]:
+    """Return texts that became vectors and words as an engine."""
+    estimator._has_texts, estimator.table_type_ = X.words is not None, TableType()
+    missing, unit, nulls = handling["missing"], handling["unit"], handling["nulls"]
+    if is_sparse(X.vectors):
+        matrix, _ = rows_of(X.vectors, None)
+        estimator.n_features_in_ = matrix.shape[1]
+        engine: Any = SparseEngine(matrix, users=X.users, missing=missing, unit=unit, nulls=nulls)
+    else:
+        array = check_rows(estimator, X.vectors, reset=True, allow_missing=nulls or missing != "refuse")
+        engine = open_array(array, None, X.users, missing=missing, unit=unit, nulls=nulls)
+    return engine if X.words is None else WordEngine(engine, X.words, X.users), X.name
 
 
 def _open_sparse(estimator: Any, X: Any, response: Any, handling: dict[str, Any]) -> SparseEngine:

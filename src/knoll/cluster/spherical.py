@@ -4,6 +4,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.found import Clusters
@@ -12,6 +13,7 @@ from knoll.parameters import MOST_CLUSTERS, Whole
 from knoll.privacy import Ask, Grant, Shares
 from knoll.queries import Frame, Nearest
 from knoll.queries.sphere import lengthened
+from knoll.cluster.sparse_rows import label_sparse, sparse_distances, weighs_columns
 from knoll.steps.centres import Centres
 from knoll.steps.directions import View, release_view, view_asks
 from knoll.steps.means import CellMeans
@@ -62,6 +64,7 @@ class SphericalKMeans(PrivateCenters):
         return []
 
     _takes_sparse: ClassVar = True
+    _published: ClassVar = {**PrivateCenters._published, "column_weights_": "d"}
 
     def _sparse_asks(self, n_columns: int) -> list[Ask]:
         return sparse_asks(n_columns, self._n_clusters())
@@ -75,6 +78,39 @@ class SphericalKMeans(PrivateCenters):
         found = sparse_clusters(context, k, rng, start)
         return Clusters(found.in_all_columns(), more={"column_weights_": found.column_weights()})
 
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the cluster of each row: that of the nearest released centre, by cosine.
+
+        The labels go to whoever holds X; the model keeps nothing of it.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, DataFrame, Arrow table, path or Source
+            Rows to label, as for `fit`.
+
+        Returns
+        -------
+        labels : integer array of shape (n_samples,)
+            -1 for a row with a missing value, if ``missing="drop"`` or X is a file.
+        """
+        check_is_fitted(self)
+        return label_sparse(self, X) if weighs_columns(self, X) else super().predict(X)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the distance of each row, scaled to length one, to each released centre.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows to measure.
+
+        Returns
+        -------
+        distances : array of shape (n_samples, n_clusters)
+        """
+        check_is_fitted(self)
+        return sparse_distances(self, X) if weighs_columns(self, X) else super().transform(X)
+
     def _search(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> Clusters:
         if context.sparse:
             return self._search_sparse(context, k, rng)
@@ -87,7 +123,7 @@ class SphericalKMeans(PrivateCenters):
         centres = solve(points, weights, k, rng, k // 5)
         refined = refine(grants.steps, N_STEPS, frame, centres, k, (-np.ones(view.clear), np.ones(view.clear)))
         means = last_release(grants.last, context, view, frame, refined)
-        return Clusters(means)
+        return Clusters(means, more={"column_weights_": np.ones(context.domain.n_columns)})
 
 
 def codebook(grant, frame, view, k, rng):

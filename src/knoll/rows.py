@@ -111,8 +111,8 @@ def _open_sparse(estimator: Any, X: Any, response: Any, handling: dict[str, Any]
     """Return sparse rows as an engine, if the method takes them as they are."""
     if not getattr(estimator, "_takes_sparse", False):
         raise DataError(
-            "A sparse matrix was passed, and this method needs dense rows: use knoll.SphericalKMeans, which takes sparse "
-            "ones, or X.toarray() if it fits into memory"
+            "A sparse matrix was passed, and this method needs dense rows: use knoll.SphericalKMeans, which takes "
+            "sparse ones, or X.toarray() if it fits into memory"
         )
     if response is not None:
         raise DataError("sparse rows have no response")

@@ -1,6 +1,6 @@
 """Spherical k-means."""
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,15 +13,14 @@ from knoll.parameters import MOST_CLUSTERS, Whole
 from knoll.privacy import Ask, Grant, Shares
 from knoll.queries import Frame, Nearest
 from knoll.queries.sphere import lengthened
-from knoll.cluster.sparse_rows import label_sparse, sparse_distances, weighs_columns
+from knoll.sparse_labels import label_sparse, sparse_distances, weighs_columns
 from knoll.steps.centres import Centres
-from knoll.steps.directions import View, release_view, view_asks
+from knoll.steps.directions import View, release_view
 from knoll.steps.means import CellMeans
 from knoll.steps.pieces import PIECE
-from knoll.steps.refine import STEP, Refined, lloyd_step, refine, solve, step_asks, synthetic_points
-from knoll.steps.shapes import ShapeRequest, Shapes, ellipsoid, measured_shapes
+from knoll.steps.refine import Refined, lloyd_step, refine, solve
+from knoll.steps.shapes import ShapeRequest, ellipsoid
 from knoll.steps.sparse import sparse_asks, sparse_clusters
-from knoll.steps.tree import Leaves
 
 
 @dataclass(frozen=True)

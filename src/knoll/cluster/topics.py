@@ -27,10 +27,7 @@ from knoll.parameters import MOST_CLUSTERS, Passes, Whole
 from knoll.privacy import Ask, Budget, DataError, Grant, PrivacyError, Shares
 from knoll.privacy.errors import brief
 from knoll.queries import ChosenColumns, Nearest, OpenWords, WordsByTopic
-from knoll.source.encoders import encode, encoder_of
-from knoll.source.texts import TextColumn, TextRows, texts_in
-from knoll.engines.tokens import stop_words, words_of
-from knoll.engines.words import WordTable
+from knoll.texts import label_texts, prepare
 
 
 @dataclass(frozen=True)
@@ -133,6 +130,7 @@ class TopicMap(SphericalKMeans):
         "word_lifts_stderr_": "kw", "words_sure_": "kw", "groups_": "k",
     }  # fmt: skip
     _published_words: ClassVar = {"words_": "w"}
+    words_: ClassVar[list[str]]
 
     def fit(self, X: Any, y: Any = None, *, vectors: Any = None, users: Any = None) -> Self:
         """Fit to texts, within the budget.
@@ -153,31 +151,7 @@ class TopicMap(SphericalKMeans):
         self
         """
         self._check_parameters()
-        found = texts_in(X, self.text, self.unit, users)
-        return self._fit_to(X if found is None else self._prepared(found, vectors))
-
-    def _prepared(self, found: TextColumn, vectors: Any = None) -> TextRows:
-        """Return texts as vectors and words, behind nothing yet: it goes to the engine, and the model keeps none of it."""
-        if not self.vocabulary and self.delta == 0:
-            raise PrivacyError(
-                "delta=0 cannot hide the words that one user alone writes: give vocabulary=, a public list of words, "
-                "or a delta above 0"
-            )
-        there = found.there
-        if not there.all() and self.missing != "drop":
-            raise DataError('some rows have no text. Pass missing="drop" to leave them out')
-        if vectors is not None and np.shape(vectors)[0] != len(found.texts):
-            raise DataError(f"{np.shape(vectors)[0]} vectors for {len(found.texts)} texts")
-        texts = [text for text in found.texts if text is not None]
-        rows = np.flatnonzero(there)
-        made = self._encoded(texts) if vectors is None else vectors if there.all() else vectors[rows]
-        leave_out = stop_words(tuple(self.stop_words or ()))
-        words = WordTable([words_of(text, leave_out) for text in texts])
-        users = found.users if found.users is None or there.all() else found.users.take(rows)
-        return TextRows(made, words, users, found.name)
-
-    def _encoded(self, texts: list[str]) -> Any:
-        return encode(encoder_of(self.encoder, self.stop_words), texts)
+        return self._fit_to(prepare(self, X, vectors, users))
 
     def _budget_for(self, n_columns: int) -> Budget:
         """Keep a part of delta back for the threshold, if words are looked for."""
@@ -204,38 +178,40 @@ class TopicMap(SphericalKMeans):
     def _search(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> Clusters:
         if not getattr(self, "_has_texts", False):
             found = super()._search(context, k, rng)
-            return replace(found, more={**found.more, **self._words_of(found, np.zeros((len(found.means.centres), 0)), 1.0)})
+            more = self._words_of(found, _NOTHING)
+            return replace(found, more={**found.more, **more}, each=(*found.each, *_EACH))
         grants = context.grant.split(SHARES)
         found = super()._search(replace(context, grant=grants.topics), k, rng)
         words, overall, noise = self._candidates(grants.words)
         cells = _cells(context, found)
-        by_topic = grants.by_topic if self.vocabulary is None else grants.by_topic.joined(grants.words)
-        more = self._words_of(found, np.zeros((cells.n_cells, 0)), 1.0)
+        by_topic = grants.by_topic.joined(grants.words) if self.vocabulary else grants.by_topic
+        counted = _NOTHING
         if words:
             released = by_topic.release(WordsByTopic(words, cells, int(self.words_per_unit)))
-            more = self._words_of(found, released.value, float(released.stderr.max()), words, overall, noise)
+            counted = Counted(words, released.value, float(released.stderr.max()), overall, noise)
+        more = self._words_of(found, counted)
         return replace(found, more={**found.more, **more}, each=(*found.each, *_EACH))
 
     def _candidates(self, grant: Grant) -> tuple[list[str], np.ndarray | None, float]:
         """Return the words that are counted by topic: those given, or the most frequent of those that are shown."""
-        if self.vocabulary is not None:
+        if self.vocabulary:
             return sorted({word.casefold() for word in self.vocabulary}), None, 0.0
         shown = grant.discover(OpenWords(int(self.words_per_unit)))
         most = np.sort(np.argsort(-shown.value, kind="stable")[:MOST_CANDIDATES])
         noise = float(shown.stderr.max(initial=0.0))
         return [shown.names[j] for j in most], shown.value[most], noise
 
-    def _words_of(
-        self, found: Clusters, counts: np.ndarray, noise: float, words: Sequence[str] = (),
-        overall: np.ndarray | None = None, overall_noise: float = 0.0,
-    ) -> dict[str, Any]:  # fmt: skip
-        lift = lifts(counts, noise, overall, overall_noise)
+    def _words_of(self, found: Clusters, words: "Counted") -> dict[str, Any]:
+        """Return what is published of words and groups."""
+        counts = words.counts if len(words.words) else np.zeros((len(found.means.centres), 0))
+        lift = lifts(counts, words.noise, words.overall, words.overall_noise)
         at, sizes = found.means.centres, np.maximum(found.means.counts, 1.0)
         k = len(at)
         groups = min(k, self.n_groups or max(1, round(k**0.5)))
         return {
-            "words_": list(words), "word_counts_": counts, "word_counts_stderr_": noise, "word_lifts_": lift.lift,
-            "word_lifts_stderr_": lift.stderr, "words_sure_": lift.sure, "groups_": ward(at, sizes, groups),
+            "words_": list(words.words), "word_counts_": counts, "word_counts_stderr_": words.noise,
+            "word_lifts_": lift.lift, "word_lifts_stderr_": lift.stderr, "words_sure_": lift.sure,
+            "groups_": ward(at, sizes, groups),
         }  # fmt: skip
 
     def keywords(self, topic: int, most: int = 10) -> list[tuple[str, float, float]]:
@@ -257,7 +233,9 @@ class TopicMap(SphericalKMeans):
             raise DataError(f"topic={brief(topic)}: there are {self.n_clusters_}, numbered from 0")
         sure = self.words_sure_[topic]
         order = [j for j in np.argsort(-sure, kind="stable")[:most] if sure[j] > SURE]
-        return [(self.words_[j], float(self.word_lifts_[topic, j]), float(self.word_lifts_stderr_[topic, j])) for j in order]
+        return [
+            (self.words_[j], float(self.word_lifts_[topic, j]), float(self.word_lifts_stderr_[topic, j])) for j in order
+        ]
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the topic of each text (or vector): that of the nearest released centre, by cosine.
@@ -273,16 +251,7 @@ class TopicMap(SphericalKMeans):
             -1 for a missing text, if ``missing="drop"``.
         """
         check_is_fitted(self)
-        found = texts_in(X, self.text, None)
-        if found is None:
-            return super().predict(X)
-        there = found.there
-        if not there.all() and self.missing != "drop":
-            raise DataError('some rows have no text. A model with missing="drop" gives them the label -1')
-        labels = np.full(len(there), -1)
-        if there.any():
-            labels[there] = super().predict(self._encoded([text for text in found.texts if text is not None]))
-        return labels
+        return label_texts(self, X, super().predict)
 
     def fit_predict(self, X: Any, y: Any = None, **given: Any) -> np.ndarray:
         """Fit on X, then return the topic of each text. Labels are not private: they describe records."""
@@ -292,9 +261,21 @@ class TopicMap(SphericalKMeans):
 
     def _restore(self) -> None:
         super()._restore()
-        self.groups_ = self.groups_.astype(int)
+        vars(self)["groups_"] = np.asarray(vars(self)["groups_"]).astype(int)
 
 
+@dataclass(frozen=True)
+class Counted:
+    """Released counts of words by topic, and before topics were looked at."""
+
+    words: Sequence[str]
+    counts: np.ndarray
+    noise: float
+    overall: np.ndarray | None
+    overall_noise: float
+
+
+_NOTHING = Counted((), np.zeros((0, 0)), 1.0, None, 0.0)
 _EACH = ("word_counts_", "word_lifts_", "word_lifts_stderr_", "words_sure_", "groups_")
 
 

@@ -13,10 +13,10 @@ def unit_entries(
 ) -> int:  # fmt: skip
     """Keep the entries of chosen columns, weigh them, and scale each row to a length of `unit`, cut towards zero.
 
-    Entry (c, v) goes to place[c] with weights[place[c]] * v; place -1 is not chosen. `to` and `grid` are filled with the
-    entries of row after row, `stops[i]` is where row i ends; a row that holds a NaN, or nothing chosen, has none, and
-    `stops` tells the first from the second: it is -1 for a row with a NaN. Return the number of entries. A row's largest
-    entry is divided out first, so that no square overflows; the length is lowered by 2^-40, more than all its roundings.
+    Entry (c, v) goes to place[c] with weights[place[c]] * v; place -1 is not chosen. `to` and `grid` are filled with
+    the entries of row after row, `stops[i]` is where row i ends; -1 for a row that holds a NaN, which has none. Return
+    the number of entries. A row's largest entry is divided out first, so that no square overflows; the length is
+    lowered by 2^-40, more than all its roundings.
     """
     filled = 0
     for i in range(ends.size - 1):

@@ -30,8 +30,8 @@ _LINKS = ("and", "with the", "but the", "for my", "because the", "about the", "s
 def support_questions(n: int = 20_000, random_state: int = 0) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Return made-up questions, the topic of each, and the customer who wrote it.
 
-    One customer in twenty writes up to thirty times. Topics are 0 to 9: delivery, refund, invoice, password, app, damage,
-    subscription, size, voucher and privacy.
+    One customer in twenty writes up to thirty times. Topics are 0 to 9: delivery, refund, invoice, password, app,
+    damage, subscription, size, voucher and privacy.
 
     >>> texts, topics, customers = support_questions(1000)
     >>> len(texts), len(set(topics.tolist())), len(set(customers.tolist())) < 1000

@@ -100,7 +100,7 @@ def is_sparse(X: Any) -> bool:
 
 
 def rows_of(X: Any, unit: Unit | None) -> tuple[Any, Any]:
-    """Return a sparse matrix by rows, checked, and the user ids that one of its columns holds, if the unit is a user."""
+    """Return a sparse matrix by rows, checked, and the user ids in one of its columns, if the unit is a user."""
     if X.ndim != 2 or 0 in X.shape:
         raise DataError(f"X is a sparse matrix of shape {X.shape}; it needs rows and columns")
     if X.dtype.kind not in "fiub":

@@ -13,7 +13,7 @@ from functools import cache
 LONGEST = 20_000
 """Characters of a text that are read."""
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 _SHORTEST_WORD, _LONGEST_WORD = 2, 30
 
 

@@ -93,11 +93,11 @@ class WordEngine:
             place[table.numbers.get(word, -1)] = j
         place = place[:-1]
         kept = self._added(place >= 0, query.most)
-        row, word = table.row[kept], place[table.word[kept]]
+        row, number = table.row[kept], place[table.word[kept]]
         total, start = np.zeros(query.shape, dtype=np.int64), 0
         for vectors, _, _ in self._vectors.read():
             stop = start + len(vectors)
             part = slice(*np.searchsorted(row, [start, stop]))
-            total += bounded_total(query, WordBlock(vectors, row[part] - start, word[part]))  # type: ignore[arg-type]
+            total += bounded_total(query, WordBlock(vectors, row[part] - start, number[part]))  # type: ignore[arg-type]
             start = stop
         return total

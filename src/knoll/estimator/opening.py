@@ -45,7 +45,7 @@ class FitContext:
     in_doubt: np.ndarray
     """Columns whose bounds were bought and are in doubt."""
     sparse: bool = False
-    """Whether rows are sparse: then `domain` tells their number of columns only, and queries of sparse rows are asked."""
+    """Whether rows are sparse: `domain` then tells their number of columns, and queries of sparse rows are asked."""
     imputed: np.ndarray | None = None
     """What missing values of each column are filled with, encoded; NaN for columns where they are not."""
 

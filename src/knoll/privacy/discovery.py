@@ -1,4 +1,4 @@
-"""Names above a threshold: what the records hold is not known before, and a name that one unit alone holds stays hidden.
+"""Names above a threshold: they are not known before, and a name that one unit alone holds stays hidden.
 
 A keyed query has one count for each name that occurs among the records (a word, say), however many there are. A unit
 (a record, or all records of a user) adds at most 1 to each of at most m names. Every count gets noise of its own; a
@@ -14,8 +14,8 @@ hidden, it is, for any set S of results and either direction,
     P(S with)    <=  P(S with, U hidden) + d           <=  e^epsilon P(S without) + delta + d
     P(S without) <=  e^epsilon P(S with, U hidden) + delta  <=  e^epsilon P(S with) / (1 - d) + delta
 
-that is (epsilon - log(1 - d), delta + d)-DP: a charge of -log(1 - d) in epsilon and of d in delta. If one unit turns into
-another, the same holds with U on either side, and the other counts move by at most sqrt(2 m).
+that is (epsilon - log(1 - d), delta + d)-DP: a charge of -log(1 - d) in epsilon and of d in delta. If one unit turns
+into another, the same holds with U on either side, and the other counts move by at most sqrt(2 m).
 
 The threshold is set for a d that the budget keeps back from its delta (`Budget.hiding`); then d is computed again from
 the threshold, and that is charged. The number of names that occur is never told: it shows in no entry and no shape.
@@ -47,18 +47,17 @@ _SAMPLER = 2.0**-103
 
 
 class KeyedQuery(Protocol):
-    """A query that counts names which are not known before.
+    """A query that counts names which are not known before; a unit is a record, or all records of a user together."""
 
-    Attributes
-    ----------
-    name : str
-        What the ledger calls it.
-    most : int
-        Names that one unit adds at most, once each: a record, or all records of a user together.
-    """
+    @property
+    def name(self) -> str:
+        """What the ledger calls it."""
+        ...
 
-    name: str
-    most: int
+    @property
+    def most(self) -> int:
+        """Names that one unit adds at most, once each."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ class NamesOf:
 
     def __init__(self, query: KeyedQuery) -> None:
         self.name, self.touched = query.name, query.most
-        self.shape = (query.most,)
+        self.shape: tuple[int, ...] = (query.most,)
         self.weights, self.step = np.array(NAME_WEIGHT), np.array(1.0)
         self.largest = NAME_WEIGHT
 
@@ -102,8 +101,8 @@ class NamesOf:
         """Return the least weighted count that is shown, and what hiding all others costs, computed from it again."""
         if not budget.hidden:
             raise PrivacyError(
-                f"{self.name!r}: no part of delta is kept back for it, so names that one unit alone holds cannot be hidden. Use "
-                "a delta above 0, or name the vocabulary yourself"
+                f"{self.name!r}: no part of delta is kept back for it, so names that one unit alone holds cannot be "
+                "hidden. Use a delta above 0, or name the vocabulary yourself"
             )
         if any(earlier):
             raise PrivacyError(f"{self.name!r}: what was kept back of delta is spent; a fit looks for names once")

@@ -123,9 +123,9 @@ class Privacy:
         for entry in self.releases:
             if entry.threshold:
                 lines.append(
-                    f"Hidden by a threshold: {entry.query} that fewer than about {entry.threshold:,.0f} {self.unit}s hold; "
-                    f"one that a single {self.unit} holds is shown with a chance below {entry.cost.delta:.2g}, which is "
-                    "part of delta."
+                    f"Hidden by a threshold: {entry.query} with a count below about {entry.threshold:,.0f}; one that a "
+                    f"single {self.unit.partition(' (')[0]} holds is shown with a chance below {entry.cost.delta:.2g}, "
+                    "which is part of delta."
                 )
         if self.assumed_public:
             lines.append(f"Assumed public: {'; '.join(self.assumed_public)}.")
@@ -141,9 +141,7 @@ class Privacy:
             ratios = sorted({f"{entry.scale / entry.sensitivity:.4g}" for entry in entries}, key=float)
             noise = ratios[0] if len(ratios) == 1 else f"{ratios[0]} to {ratios[-1]}"
             share = math.fsum(entry.share for entry in entries)
-            rows.append(
-                (name + times, values, f"{share:.1%}", f"{entries[0].law}, {noise} x one record's effect")
-            )
+            rows.append((name + times, values, f"{share:.1%}", f"{entries[0].law}, {noise} x one record's effect"))
         return rows
 
     def __str__(self) -> str:

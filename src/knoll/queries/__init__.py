@@ -18,9 +18,9 @@ from knoll.queries.profile import ColumnCells, ColumnProfile
 from knoll.queries.projection import Projected, random_hyperplanes, random_projection
 from knoll.queries.query import Query
 from knoll.queries.shapes import CellShapes, Frame, ScatterMatrix
-from knoll.queries.sphere import Directions, Sphere
 from knoll.queries.sparse import ChosenColumns, ColumnCounts, ColumnPairs, SparseMoments
 from knoll.queries.sparse_rows import SparseRows
+from knoll.queries.sphere import Directions, Sphere
 from knoll.queries.votes import ColumnHistograms, GridHistogram, NearestVotes, PairVotes, TreeCounts
 from knoll.queries.words import OpenWords, WordsByTopic
 

@@ -23,8 +23,8 @@ class ColumnCounts(Query):
     So long rows do not cost more noise than short ones, and short rows are not weakened for the sake of long ones.
 
     Sensitivity. A row adds 1 / sqrt(L), cut towards zero, in L columns, L at most m (rows are capped) and at most the
-    number of columns d: norm 1 in l2; sqrt(min(m, d)) in l1. difference: two rows without a common column, sqrt(2) in l2
-    and twice the norm in l1; with few columns that is not reached.
+    number of columns d: norm 1 in l2; sqrt(min(m, d)) in l1. difference: two rows without a common column, sqrt(2) in
+    l2 and twice the norm in l1; with few columns that is not reached.
 
     Parameters
     ----------
@@ -102,9 +102,7 @@ class ChosenColumns(Ball):
         rows = SparseRows.of(block).capped(self.most)
         to, grid = np.empty(len(rows.values), dtype=np.int64), np.empty(len(rows.values))
         stops = np.empty(len(rows), dtype=np.int64)
-        unit_entries(
-            rows.ends, rows.columns, rows.values, self._place, self.weights, float(unit), to, grid, stops
-        )
+        unit_entries(rows.ends, rows.columns, rows.values, self._place, self.weights, float(unit), to, grid, stops)
         return stops, to, grid
 
     def clip_to_grid(self, block: Any) -> Floats:
@@ -152,7 +150,8 @@ class SparseMoments(Query):
         """Count and add up the rows of each cell."""
         total = np.zeros(self.shape, dtype=np.int64)
         for rows in SparseRows.of(block).tiles(self.cells.domain.n_columns):
-            add_entries(*self.domain.entries(rows), self.cells.labels(rows), total)
+            labels = self.cells.labels(rows)  # type: ignore[arg-type]
+            add_entries(*self.domain.entries(rows), labels, total)
         return total
 
     def _reach(self, norm: int) -> float:
@@ -174,8 +173,8 @@ class ColumnPairs(Query):
     The diagonal of sparse rows says how common a column is, and nothing of what it occurs with; it is not paid for.
 
     Sensitivity. A row x of length at most 1 adds x_i x_j, cut towards zero, for i < j; at most t = min(m, d) entries
-    are not zero. norm: sum of x_i^2 x_j^2 is (|x|^4 - sum x_i^4) / 2 <= (1 - 1/t) / 2, at equal entries; in l1, (t - 1) /
-    2. difference: the matrices x x^T - y y^T have Frobenius norm at most sqrt(2), of which pairs are half the square
+    are not zero. norm: sum of x_i^2 x_j^2 is (|x|^4 - sum x_i^4) / 2 <= (1 - 1/t) / 2, at equal entries; in l1,
+    (t - 1) / 2. difference: x x^T - y y^T has a Frobenius norm of at most sqrt(2), of which pairs are half the square
     without the diagonal: 1 in l2, and at most twice the norm; cutting moves each of the d (d - 1) / 2 products by less
     than a unit more. In l1 twice the norm, which few columns do not reach.
 

@@ -45,8 +45,8 @@ class SparseRows:
         if not matrix.has_canonical_format:  # the block is the caller's: put its copy in order
             matrix = matrix.copy()
             matrix.sum_duplicates()
-        wide = [np.asarray(each, dtype=np.int64) for each in (matrix.indptr, matrix.indices)]
-        return cls(*wide, np.asarray(matrix.data, dtype=np.float64), matrix.shape[1])
+        ends, columns = np.asarray(matrix.indptr, dtype=np.int64), np.asarray(matrix.indices, dtype=np.int64)
+        return cls(ends, columns, np.asarray(matrix.data, dtype=np.float64), matrix.shape[1])
 
     def __len__(self) -> int:
         return self.shape[0]

@@ -1,9 +1,9 @@
 """Words: which of them a unit adds, how many units hold each word, and how many in each cell.
 
-A unit is a record, or all records of a user together. It adds at most m different words, each once, and each from one of
-its records. Which ones follows from the unit's own words and id and from public lists alone: the words with the smallest
-hash, keyed by the user's id (of a record: by all its words). Hence nobody else's words move, whoever comes or goes; and a
-user with ten thousand texts adds no more than one with m words. The hash need be neither secret nor good.
+A unit is a record, or all records of a user together. It adds at most m different words, each once, and each from one
+of its records. Which ones follows from the unit's own words and id and from public lists alone: the words with the
+smallest hash, keyed by the user's id (of a record: by all its words). Hence nobody else's words move, whoever comes or
+goes; and a user with ten thousand texts adds no more than one with m words. The hash need be neither secret nor good.
 """
 
 import hashlib
@@ -50,8 +50,8 @@ class WordsByTopic(Query):
     """How many units use each of some public words in each cell. The total has shape (cells, words).
 
     Sensitivity. A unit adds 1 in at most t = min(m, words) places, one for each word that it adds, in the cell of the
-    record that it adds it from: norm sqrt(t) votes in l2, t in l1. difference: two units in no common place, 2 t places,
-    or all there are. This is for the whole unit, however many records it has: the engine cuts words by unit, not by record.
+    record that it adds it from: norm sqrt(t) votes in l2, t in l1. difference: two units in no common place, 2 t
+    places, or all there are. This is for the whole unit, however many records it has: the engine cuts words by unit.
 
     Parameters
     ----------

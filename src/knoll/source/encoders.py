@@ -1,8 +1,9 @@
 """From texts to vectors: an encoder is public and acts on each text alone. Nothing is learnt and nothing is downloaded.
 
-Whether an encoder acts on each text alone is tried on made-up sentences, never on the user's texts: what it makes of some
-together is compared with what it makes of each. If they differ by more than rounding it is refused, because another
-person's text would change yours. If they differ in the last bits, as products of matrices do, texts are encoded one by one.
+Whether an encoder acts on each text alone is tried on made-up sentences, never on the user's texts: what it makes of
+some together is compared with what it makes of each. If they differ by more than rounding it is refused: another
+person's text would change yours. If they differ in the last bits, as products of matrices do, texts are encoded one by
+one.
 """
 
 import warnings
@@ -46,7 +47,7 @@ def encoder_of(given: Any, leave_out: Sequence[str] | None) -> Encoder:
         return _sentence_transformer(given)
     if not callable(given):
         raise PrivacyError(f"encoder={brief(given)} is neither a function of a list of texts nor the name of a model")
-    return given  # type: ignore[no-any-return]
+    return given
 
 
 def hashed(texts: list[str], leave_out: frozenset[str] = frozenset()) -> Any:
@@ -88,7 +89,7 @@ def encode(encoder: Encoder, texts: list[str]) -> Any:
 
 
 def _tried(encoder: Encoder) -> bool:
-    """Return whether an encoder gives the same bits for texts together and alone; refuse one that gives other vectors."""
+    """Return whether an encoder gives the same bits for texts together and alone; refuse if vectors differ by more."""
     together = _dense(_vectors(encoder, list(_PROBES)))
     alone = [_dense(_vectors(encoder, [text])) for text in _PROBES]
     widths = {each.shape[1] for each in (together, *alone)}
@@ -97,12 +98,12 @@ def _tried(encoder: Encoder) -> bool:
     apart = float(np.abs(together - rows).max(initial=0.0)) / length
     if not apart <= _ROUNDING:
         raise PrivacyError(
-            "the encoder gives a text another vector if other texts come along (a vectorizer that is fitted to the texts "
-            "does so): one person's text would change another's. Use one that acts on each text alone"
+            "the encoder gives a text another vector if other texts come along (a vectorizer that is fitted to the "
+            "texts does so): one person's text would change another's. Use one that acts on each text alone"
         )
     if apart > 0.0:
         warnings.warn(
-            "the encoder's last bits depend on the texts that come along; texts are encoded one by one, which takes longer",
+            "the encoder's last bits depend on the texts that come along; texts are encoded one by one, which is slow",
             UserWarning,
             stacklevel=5,
         )
@@ -118,7 +119,9 @@ def _vectors(encoder: Encoder, texts: list[str]) -> Any:
         made = np.asarray(made)
         made = made if made.dtype == np.float32 else made.astype(np.float64)
     if made.ndim != 2 or made.shape[0] != len(texts) or not made.shape[1]:
-        raise DataError(f"the encoder gives an array of shape {made.shape} for {len(texts)} texts; it needs a row for each")
+        raise DataError(
+            f"the encoder gives an array of shape {made.shape} for {len(texts)} texts; it needs a row for each"
+        )
     return made
 
 

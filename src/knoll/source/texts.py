@@ -23,7 +23,7 @@ _ONE_COLUMN = "give the column of texts by name: TopicMap(text=...), or --text o
 
 @dataclass(frozen=True)
 class TextColumn:
-    """Texts, cut after a public number of characters; None where there is none. The user of each, if there are users."""
+    """Texts, cut after a public number of characters, None where there is none; and the user of each, if any."""
 
     texts: list[str | None]
     users: Ids | None = None

@@ -1,7 +1,7 @@
 """Clusters of sparse rows: columns are chosen by released counts, axes come from which columns occur together.
 
-    count, columns   release the number of rows and how often each column occurs; keep the most frequent columns, as many
-                     as the budget can relate to each other; rare ones weigh more (idf, from the released counts)
+    count, columns   release the number of rows and how often each column occurs; keep the most frequent columns, as
+                     many as the budget can relate to each other; rare ones weigh more (idf, from the released counts)
     mean, pairs      release the mean and how often any two chosen columns occur together; the eigenvectors of that
                      matrix that stand out of the noise are the axes
     start            clusters of directions along these axes, as for dense rows
@@ -43,6 +43,7 @@ MOST_PAIRED, MOST_SUMMED = 600, 2000  # columns; the first makes a matrix of 180
 PER_COLUMN = 0.11  # columns that are paired, times noise of a pair and root of k, over the number of rows
 WIDER = 2.5  # columns that are summed in the steps, over those that are paired
 FILLINGS = 8  # times the diagonal is filled in; it settles in a few
+PHRASE = 5.0  # columns: an axis that holds fewer is of words that stand side by side
 BAND = 50  # columns of like frequency that are shrunk alike
 
 Start = Callable[[Grant, Frame, View], np.ndarray]
@@ -125,7 +126,9 @@ def release_columns(count: Grant, columns: Grant, n_columns: int) -> Columns:
     n = max(float(count.release(Count()).value), 2.0)
     released = columns.release(ColumnCounts(n_columns))
     often = np.maximum(released.value, float(released.stderr.max()))
-    root = max(float(released.value.sum()) / n, 1.0)  # of the length of a row: a row with L entries adds 1 / sqrt(L) each
+    root = max(
+        float(released.value.sum()) / n, 1.0
+    )  # of the length of a row: a row with L entries adds 1 / sqrt(L) each
     weights = np.log(np.maximum(n / np.minimum(often * root, 0.9 * n), 1.0 + 1e-6))
     return Columns(n, np.argsort(-released.value, kind="stable"), np.maximum(weights, 1e-3))
 
@@ -151,7 +154,7 @@ def release_pairs(mean: Grant, pairs: Grant, count: float, domain: ChosenColumns
     matrix = query.matrix(released.value) / count - np.outer(at, at)
     edge = 2.0 * float(released.stderr.max()) / count * d**0.5
     most = max(1, min(d, MOST_GROUPS - 1 if k is None else k - 1))
-    values, vectors, clear = filled_in(matrix, edge, most)
+    values, vectors, clear = broad_first(*filled_in(matrix, edge, most), most)
     variance = np.maximum((values + np.sqrt(np.maximum(values**2 - edge**2, 0.0))) / 2, 1e-6)
     return View(count, at, vectors.T.copy(), variance, clear)
 
@@ -170,8 +173,21 @@ def filled_in(matrix: np.ndarray, edge: float, most: int) -> tuple[np.ndarray, n
     return values, vectors, clear
 
 
+def broad_first(values: np.ndarray, vectors: np.ndarray, clear: int, most: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return axes with those of topics first: an axis of three columns or fewer is a phrase ("New York"), no topic.
+
+    How many columns an axis holds is told by its participation, 1 / sum of fourth powers. At least one stays clear.
+    """
+    broad = 1.0 / np.power(vectors, 4).sum(axis=0) >= min(PHRASE, len(values) / 2)
+    broad[clear:] = False
+    if not broad.any():
+        return values, vectors, min(clear, most)
+    order = np.argsort(~broad, kind="stable")
+    return values[order], vectors[:, order], min(int(broad.sum()), most)
+
+
 def shrunk_means(grant: Grant, cells: Nearest, domain: ChosenColumns) -> CellMeans:
-    """Release counts and sums of clusters; return their directions, shrunk to the common one as far as they are noise."""
+    """Release counts and sums of clusters; return their directions, shrunk towards the common one by their noise."""
     released = grant.release(SparseMoments(cells, domain))
     counts, counts_error = released.value[:, 0], float(released.stderr[0, 0])
     n = np.maximum(counts, 2.0 * counts_error)[:, None]

@@ -16,6 +16,8 @@ from knoll.columns import as_columns, encode_table
 from knoll.columns.frames import TableType
 from knoll.engines.decode import frame_to_doubles, is_frame, maker_of, names_of, plain_to_doubles, refuse_dates
 from knoll.engines.engine import REFUSED
+from knoll.engines.sparse import SparseEngine, is_sparse, rows_of
+from knoll.engines.words import WordEngine
 from knoll.imputing import filled
 from knoll.privacy import DataError, User
 from knoll.privacy.errors import BoundsError
@@ -31,6 +33,7 @@ from knoll.source import (
     open_table,
     split_users,
 )
+from knoll.source.texts import TextRows
 
 try:
     from sklearn.utils.validation import validate_data
@@ -53,6 +56,8 @@ GAPS = (
 def open_rows(estimator: Any, X: Any, response: Any, *, nulls: bool) -> tuple[Any, str]:
     """Return the rows as an engine, and the name of the dataset."""
     handling = {"missing": estimator.missing, "unit": estimator.unit, "nulls": nulls}
+    if isinstance(X, TextRows):
+        return _open_texts(estimator, X, handling)
     columns = as_columns(estimator.bounds)
     estimator.table_type_ = TableType.of(X, columns)
     if columns is not None:
@@ -66,6 +71,8 @@ def open_rows(estimator: Any, X: Any, response: Any, *, nulls: bool) -> tuple[An
         estimator.columns_, estimator.n_features_in_ = columns, len(columns)
         estimator.feature_names_in_ = np.array(columns.names, dtype=object)
         return open_table(columns, X, **handling)
+    if is_sparse(X):
+        return _open_sparse(estimator, X, response, handling), UNNAMED
     source = as_source(X)
     if source is not None:
         if response is not None:
@@ -84,6 +91,34 @@ def open_rows(estimator: Any, X: Any, response: Any, *, nulls: bool) -> tuple[An
         array = _with_response(estimator, array, response)
     names = getattr(estimator, "feature_names_in_", None)
     return open_array(array, names, users, **handling), UNNAMED
+
+
+def _open_texts(estimator: Any, X: TextRows, handling: dict[str, Any]) -> tuple[Any, str]:
+    """Return texts that became vectors and words as an engine."""
+    estimator._has_texts, estimator.table_type_ = X.words is not None, TableType()
+    missing, unit, nulls = handling["missing"], handling["unit"], handling["nulls"]
+    if is_sparse(X.vectors):
+        matrix, _ = rows_of(X.vectors, None)
+        estimator.n_features_in_ = matrix.shape[1]
+        engine: Any = SparseEngine(matrix, users=X.users, missing=missing, unit=unit, nulls=nulls)
+    else:
+        array = check_rows(estimator, X.vectors, reset=True, allow_missing=nulls or missing != "refuse")
+        engine = open_array(array, None, X.users, missing=missing, unit=unit, nulls=nulls)
+    return engine if X.words is None else WordEngine(engine, X.words, X.users), X.name
+
+
+def _open_sparse(estimator: Any, X: Any, response: Any, handling: dict[str, Any]) -> SparseEngine:
+    """Return sparse rows as an engine, if the method takes them as they are."""
+    if not getattr(estimator, "_takes_sparse", False):
+        raise DataError(
+            "A sparse matrix was passed, and this method needs dense rows: use knoll.SphericalKMeans, which takes "
+            "sparse ones, or X.toarray() if it fits into memory"
+        )
+    if response is not None:
+        raise DataError("sparse rows have no response")
+    matrix, users = rows_of(X, handling["unit"])
+    estimator.n_features_in_ = matrix.shape[1]
+    return SparseEngine(matrix, users=users, **handling)
 
 
 def _with_response(estimator: Any, array: np.ndarray, response: Any) -> np.ndarray:

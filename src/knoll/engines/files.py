@@ -168,7 +168,10 @@ class FileEngine(Engine):
             raise DataError(_explain(path, str(error), self._dialect)) from None
 
 
-_ENCODE = 'save it as UTF-8, or declare how it is written: encoding="latin-1"; on the command line --encoding'
+_ENCODE = (
+    'save it as UTF-8, or declare how it is written: encoding="cp1252" (most files from Windows); on the command line '
+    "--encoding"
+)
 
 
 def _stamp(file: Path) -> tuple[int, int]:

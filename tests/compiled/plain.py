@@ -28,7 +28,7 @@ def to_grid_eight(block, centre, per_step, limit, out):
     return kept
 
 
-to_grid_eight_any = to_grid_eight
+to_grid_eight_any = to_grid_eight_columns = to_grid_eight
 
 
 def into_ball(grid, factor, most, radius):

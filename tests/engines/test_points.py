@@ -126,7 +126,7 @@ def test_what_does_not_fit_is_projected_again(rows, rng, monkeypatch):
     engine, query = ArrayEngine(rows, missing="drop", block_rows=300), nearest(projection(rng))
     for _ in range(2):
         assert np.array_equal(engine.aggregate(query), query.summarise(rows))
-    assert sorted(engine._points._blocks) == [0, 1]
+    assert len(engine._points._blocks) == 2
 
 
 def test_what_takes_more_than_the_rows_is_not_kept(rows, rng):

@@ -29,7 +29,7 @@ class Compiled:
     kinds : sequence of str
         What its arguments are: `f` a double, `i` a 64-bit integer, `o` one of 32 bits, `u` one of 32 bits without a
         sign, `b` a byte, with the number of dimensions if it is an array. Arrays are contiguous and read only; capitals
-        (`F2`, `I1`) are written to, `a2` are doubles in any layout.
+        (`F2`, `I1`) are written to, `c2` are doubles column after column, `a2` in any layout.
     calls : sequence of Compiled
         Compiled functions of the same file that it calls by their names: a change of the file compiles all anew.
     """
@@ -95,9 +95,9 @@ def compiled(*kinds: str, calls: tuple[Compiled, ...] = ()) -> Callable[[Callabl
 def _type_of(kind: str) -> Any:
     from numba import types
 
-    scalar = {"i": types.int64, "o": types.int32, "u": types.uint32, "b": types.uint8}.get(
-        kind[0].lower(), types.float64
-    )
+    scalars: dict[str, Any] = {"i": types.int64, "o": types.int32, "u": types.uint32, "b": types.uint8}
+    scalar = scalars.get(kind[0].lower(), types.float64)
     if len(kind) == 1:
         return scalar
-    return types.Array(scalar, int(kind[1]), "A" if kind[0] == "a" else "C", readonly=kind[0].islower())
+    layout: Any = {"a": "A", "c": "F"}.get(kind[0], "C")
+    return types.Array(scalar, int(kind[1]), layout, readonly=kind[0].islower())

@@ -10,7 +10,7 @@ from knoll.arrays import Floats, Integers, Places, Small
 from knoll.compiled.compiler import Compiled, compiled
 
 WIDTH = 8
-_LANES = 128  # records that are compared with a centre side by side
+_LANES = 128  # records that go through a step side by side
 
 
 def _to_grid_eight(block: Floats, centre: Floats, per_step: Floats, limit: Floats, out: Small) -> int:
@@ -42,6 +42,38 @@ def _to_grid_eight(block: Floats, centre: Floats, per_step: Floats, limit: Float
 
 to_grid_eight = compiled("f2", "f1", "f1", "f1", "O2")(_to_grid_eight)
 to_grid_eight_any = Compiled(_to_grid_eight, ("a2", "f1", "f1", "f1", "O2"))  # of rows in another layout
+
+
+@compiled("c2", "f1", "f1", "f1", "O2")
+def to_grid_eight_columns(block: Floats, centre: Floats, per_step: Floats, limit: Floats, out: Small) -> int:
+    """Do what `to_grid_eight` does with rows that are kept column after column."""
+    rows, columns = block.shape
+    part, missing = np.zeros((8, _LANES), np.int32), 0
+    for start in range(0, rows, _LANES):
+        here = min(_LANES, rows - start)
+        for j in range(columns):
+            middle, steps, most = centre[j], per_step[j], limit[j]
+            column = block[start : start + here, j]
+            for r in range(here):
+                value = np.rint((column[r] - middle) * steps)
+                value = most if value > most else value
+                value = -most if value < -most else value
+                missing += value != value
+                part[j, r] = np.int32(value if value == value else 0.0)
+        for r in range(here):
+            for j in range(8):
+                out[start + r, j] = part[j, r]
+    if missing == 0:
+        return rows
+    kept = 0
+    for i in range(rows):
+        whole = True
+        for j in range(columns):
+            whole &= block[i, j] == block[i, j]
+        for j in range(8):
+            out[kept, j] = out[i, j]
+        kept += whole
+    return kept
 
 
 @compiled("o2", "u1", "o1", "i1", "i", "I1")

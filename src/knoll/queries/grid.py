@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from knoll.arrays import Floats, Small
-from knoll.compiled.eight import WIDTH, to_grid_eight, to_grid_eight_any
+from knoll.compiled.eight import WIDTH, to_grid_eight, to_grid_eight_any, to_grid_eight_columns
 from knoll.compiled.grid import into_ball, to_grid, to_grid_any
 from knoll.privacy.errors import PrivacyError
 from knoll.queries.query import UNIT
@@ -37,11 +37,15 @@ class Grid:
         kept = put(rows, self._centre, self._per_step, self._limit, grid)
         return grid[:kept]
 
-    def clip_to_eight(self, block: Floats) -> Small:
-        """Return the grid points of a block of up to eight columns as small integers, eight to a record."""
+    def clip_to_eight(self, block: Floats, out: Small | None = None) -> Small:
+        """Return the grid points of a block of up to eight columns as small integers, eight to a record.
+
+        With `out`, zeros to begin with, they are written there.
+        """
         rows = np.require(block, np.float64, "A")
-        put = to_grid_eight if rows.flags.c_contiguous else to_grid_eight_any
-        grid = np.zeros((len(rows), WIDTH), dtype=np.int32)
+        columns = to_grid_eight_columns if rows.flags.f_contiguous else to_grid_eight_any
+        put = to_grid_eight if rows.flags.c_contiguous else columns
+        grid = np.zeros((len(rows), WIDTH), dtype=np.int32) if out is None else out
         return grid[: put(rows, self._centre, self._per_step, self._limit, grid)]
 
 

@@ -26,8 +26,11 @@ from knoll.source import (
     Clustered,
     Elsewhere,
     Source,
+    Streamed,
+    Table,
     as_source,
     label_clustered,
+    label_stream,
     open_array,
     open_source,
     open_table,
@@ -196,13 +199,16 @@ def select_columns(X: Any, names: list[Any]) -> Any:
     return X[names] if maker_of(X) == "pandas" else X.select(names)
 
 
-def label_rows(estimator: Any, X: Any, label: Callable[[np.ndarray], np.ndarray]) -> Any:
+def label_rows(
+    estimator: Any, X: Any, label: Callable[[np.ndarray], np.ndarray], *, part_of_cluster: bool = False
+) -> Any:
     """Label the rows of what `fit` accepts, for their holder; -1 for a row with a missing value.
 
-    What a cluster holds is labelled there, lazily: the labels of a Dask collection are one too.
+    What a cluster or a stream holds is labelled when it is read, and comes back as the same kind of thing.
     """
-    if isinstance(source := as_source(X), Clustered):
-        return label_clustered(source, partial(label_rows, estimator, label=label))
+    source = as_source(X)
+    if isinstance(source, Clustered):
+        return label_clustered(source, partial(label_rows, estimator, label=label, part_of_cluster=True))
 
     def labelled(rows: np.ndarray) -> np.ndarray:
         labels = np.full(len(rows), -1)
@@ -211,9 +217,18 @@ def label_rows(estimator: Any, X: Any, label: Callable[[np.ndarray], np.ndarray]
             labels[usable] = label(estimator.bounds_.coordinates(rows[usable]))
         return labels
 
-    return np.concatenate(
-        [np.empty(0, dtype=np.int64), *map(labelled, _blocks_to_label(estimator, X if source is None else source))]
-    )
+    if isinstance(source, Streamed | Table):
+        return _label_stream(estimator, source, lambda rows: labelled(filled(rows, _fills(estimator))))
+    blocks = _blocks_to_label(estimator, X if source is None else source, part_of_cluster)
+    return np.concatenate([np.empty(0, dtype=np.int64), *map(labelled, blocks)])
+
+
+def _label_stream(estimator: Any, source: Streamed | Table, label: Callable[[np.ndarray], np.ndarray]) -> Any:
+    columns = getattr(estimator, "columns_", None)
+    encoded = () if columns is None else columns.names
+    stream = source.stream(None, encoded) if isinstance(source, Table) else source.stream
+    named = _same_columns(estimator, source).columns if columns is None else columns
+    return label_stream(stream, getattr(source, "given", None), named, estimator.n_features_in_, label)
 
 
 def same_columns(estimator: Any, X: Any) -> Any:
@@ -227,7 +242,7 @@ def _same_columns(estimator: Any, source: Elsewhere) -> Elsewhere:
     return source if names is None else replace(source, columns=[str(name) for name in names])
 
 
-def _blocks_to_label(estimator: Any, X: Any) -> Iterator[np.ndarray]:
+def _blocks_to_label(estimator: Any, X: Any, gaps: bool = False) -> Iterator[np.ndarray]:
     """Yield the rows of what `fit` accepts, in order, for their holder.
 
     The column of user ids, if there is one, is left out. Non-private: what is computed from these rows is not released.
@@ -247,7 +262,7 @@ def _blocks_to_label(estimator: Any, X: Any) -> Iterator[np.ndarray]:
         table, _ = split_users(X, estimator.unit if _has_users(X, estimator) else None)
         if hasattr(estimator, "feature_names_in_"):
             table = select_columns(table, list(estimator.feature_names_in_))
-        yield check_rows(estimator, table, reset=False, allow_missing=estimator.missing == "drop")
+        yield check_rows(estimator, table, reset=False, allow_missing=gaps or estimator.missing == "drop")
 
 
 def _fills(estimator: Any) -> np.ndarray | None:

@@ -106,16 +106,22 @@ class FileEngine(Engine):
         kept = self._held_rows.blocks(self.block_rows)
         if kept is None:
             return self._held_rows.noted(ahead(self._blocks()), self.block_rows)
+        self._check_files()
+        return kept
+
+    def _check_files(self) -> None:
+        """Refuse files that were written to since they were opened."""
         for part, stamp in zip(self._parts, self._stamps, strict=True):
             _check_unchanged(part.path, stamp)
-        return kept
 
     def aggregate(self, query: QueryProtocol) -> Integers:
         """Return the exact integer total of a query over all rows; grid points of records in few columns are kept."""
         alone = isinstance(self.unit, Record) and self.missing != "count"
         kept = points_for(query, self._points, FilePoints) if alone else None
         if not isinstance(kept, FilePoints):
-            return super().aggregate(query)
+            total = super().aggregate(query)
+            self._check_files()
+            return total
         self._points = kept
 
         def work(rows: Batch | Gridded, number: int) -> Integers:
@@ -129,6 +135,7 @@ class FileEngine(Engine):
 
         total = self._summed(query, work, ahead(self._batches(kept)))
         kept.settle()
+        self._check_files()
         return total
 
     def _batches(self, kept: FilePoints) -> Iterator[tuple[Batch | Gridded, float]]:

@@ -180,7 +180,7 @@ class KMeans(Sampled, PrivateCenters):
         frame, root, rotation, k = found.frame, found.root, found.rotation, choice.k
         steps = min(most, affordable_steps(context.grant, frame, root, k))
         refined = refine(context.grant.rest, steps, frame, centres, k, (root.lower[0], root.upper[0]))
-        turn = np.diag(context.scales) if rotation is None else rotation.axes * context.scales
+        turn = context.scales if rotation is None else rotation.axes * context.scales
         if rotation is None:
             at = frame.outside(refined.centres)
             stderr = refined.stderr * context.scales

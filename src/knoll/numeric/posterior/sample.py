@@ -12,6 +12,8 @@ from knoll.progress import report
 CHAINS, SWEEPS, EVERY, DRAWS = 8, 80, 3, 17  # draws of a chain: the last ones, so many sweeps apart
 MORE = 5  # Gaussians more than clusters: for shapes that are not round, and records between clusters
 SPREAD = 0.8  # standard deviation of the prior of weights, over its mean
+# Records scatter about any mixture: so much of a Gaussian's expected records is added to the variance of the noise.
+CHANCE = 0.5
 ALONE = 0.3  # how likely a width is that no other Gaussian has, against one that one other has
 STEP, JUMP = 0.5, 0.5  # longest steps and jumps, in usual distances of clusters
 JITTER = 1.0  # log-likelihood by which starts of chains differ
@@ -57,7 +59,8 @@ def sample(view: View, k: int, total: float, rng: np.random.RandomState, chains:
         Number of chains; the first begins at the most likely start, the others near it.
     """
     size, d = k + MORE, view.n_columns
-    precise, mean = view.noise**-2, max(total, 1.0) / size
+    mean = max(total, 1.0) / size
+    precise = 1 / (view.noise**2 + CHANCE * mean)
     prior = (SPREAD * mean) ** -2.0
     table, reach = view.kernel.smeared(view.widths, d)
     table, even = table * precise, view.kernel.constant * precise
@@ -85,7 +88,7 @@ def sample(view: View, k: int, total: float, rng: np.random.RandomState, chains:
 
 
 def _guide(view: View) -> tuple[np.ndarray, np.ndarray]:
-    """Return the density of guided jumps in the cells between nodes, and its cumulative sum: where the field is high."""
+    """Return the density of guided jumps between nodes, high where the field is, and its cumulative sum."""
     middle = view.fields[len(view.widths) // 2].reshape(view.shape)
     high = np.square(np.maximum(middle[(slice(None, -1),) * view.n_columns], 0.0)).ravel() + 1e-300
     part = (1 - EVEN) * high / high.sum() + EVEN / high.size

@@ -8,7 +8,7 @@ from knoll.numeric.posterior.chains import MOVES, NUMBERS, grow, run
 from knoll.numeric.posterior.view import View
 from knoll.progress import report
 
-# Settled on the tuned kinds of benchmarks/small (`--tune` measures each against its neighbours).
+# Settled on the tuned kinds of benchmarks/small.
 CHAINS, SWEEPS, EVERY, DRAWS = 8, 80, 3, 17  # draws of a chain: the last ones, so many sweeps apart
 MORE = 5  # Gaussians more than clusters: for shapes that are not round, and records between clusters
 SPREAD = 0.8  # standard deviation of the prior of weights, over its mean
@@ -42,7 +42,9 @@ class Draws:
     chains: int
 
 
-def sample(view: View, k: int, total: float, rng: np.random.RandomState, chains: int = CHAINS) -> Draws:
+def sample(
+    view: View, k: int, total: float, rng: np.random.RandomState, chains: int = CHAINS, start: np.ndarray | None = None
+) -> Draws:
     """Return draws of mixtures of k + MORE Gaussians, after a most likely start and SWEEPS sweeps of each chain.
 
     Parameters
@@ -57,6 +59,8 @@ def sample(view: View, k: int, total: float, rng: np.random.RandomState, chains:
         Public randomness.
     chains : int
         Number of chains; the first begins at the most likely start, the others near it.
+    start : array of shape (k, d), optional
+        Where the first k Gaussians begin instead, in every chain.
     """
     size, d = k + MORE, view.n_columns
     mean = max(total, 1.0) / size
@@ -75,7 +79,9 @@ def sample(view: View, k: int, total: float, rng: np.random.RandomState, chains:
         at, level = np.empty((size, d)), np.empty(size, dtype=np.int64)
         jitter = (JITTER if chain else 0.0) * rng.gumbel(size=thin.shape[1])
         grow(thin * precise + mean * prior, shape, gap, table, reach, own, even, jitter, at, level)
-        at = np.minimum(at, np.nextafter(view.window, 0.0))
+        if start is not None:
+            at[:k] = start
+        at = np.clip(at, 0.0, np.nextafter(view.window, 0.0))
         uniform = rng.random_sample((SWEEPS, MOVES * size, NUMBERS + d))
         normal, drawn = rng.standard_normal((SWEEPS, MOVES * size, d)), rng.standard_normal((DRAWS, size))
         mine = slice(chain * DRAWS, (chain + 1) * DRAWS)

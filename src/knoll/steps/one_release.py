@@ -106,8 +106,8 @@ def reason(value: float, n_columns: int, *, once: bool) -> str:
     """Return in a sentence why one release was used, or not; `value` as in `Clarity`."""
     most = MOST_CLEAR.get(n_columns, 0.0)
     if value <= 0:
-        return "the number of clusters was chosen, or the model is of an earlier version: the tree was used"
-    clear = f"a cluster has about {value:.3g} times as many records as one count has noise"
+        return "The number of clusters was chosen, or the model is of an earlier version: tree and steps"
+    clear = f"A cluster has about {value:.3g} times as many records as one count has noise"
     if once:
         return f"{clear}, not above {most:g}: one release shows more than several"
     if value <= most:

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 LOCK := $(if $(LOCKED),--constraint constraints.txt)
 
-.PHONY: docs wheel lock audit mutants tables demo test lint bench-speed bench-engines bench-kmeans bench-mixtures bench-morse bench-modes bench-diagnostics bench-bounds bench-mixed bench-profile clean
+.PHONY: docs wheel lock audit mutants tables demo test lint bench-speed bench-engines bench-kmeans bench-mixtures bench-morse bench-modes bench-diagnostics bench-bounds bench-mixed bench-profile bench-small bench-topics clean
 
 demo: $(VENV)/knoll
 	$(BIN)/knoll demo --out demo
@@ -48,6 +48,9 @@ bench-bounds: $(VENV)/dev
 
 bench-mixed: $(VENV)/dev
 	$(BIN)/python -m benchmarks.mixed.run $(ARGS)
+
+bench-small: $(VENV)/dev
+	$(BIN)/python -m benchmarks.small.run $(ARGS)
 
 audit: $(VENV)/dev
 	$(BIN)/python -m tools.audit $(ARGS)

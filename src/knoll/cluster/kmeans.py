@@ -10,8 +10,9 @@
 Where the budget shows little of each cluster and columns are few, one release takes the place of tree and steps: a
 kernel sum, of which the likely densities are sampled (one_release.py). What is released of all records decides.
 
-Every release is one query: in the tree and the steps, a record lies in one cell and adds (count, displacement, squares) to it, clipped to that
-cell's own ellipsoid. Schedules depend on released values, k, the bounds and the noise, never on the records.
+Every release is one query. In tree and steps a record lies in one cell and adds (count, displacement, squares) to it,
+clipped to that cell's own ellipsoid. Schedules depend on released values, k, the bounds and the noise, never on the
+records.
 """
 
 from dataclasses import dataclass, replace
@@ -110,7 +111,7 @@ class KMeans(Sampled, PrivateCenters):
         Why, in a sentence.
     records_over_noise_ : float
         Released records per cluster, over the standard error of one count with the whole budget: how clear clusters
-        are. Infinite if that was not asked.
+        are. Zero if the number of clusters was chosen.
     effective_draws_ : float
         With one release: how many independent draws of likely densities the centres rest on. Zero with a tree.
 
@@ -131,6 +132,8 @@ class KMeans(Sampled, PrivateCenters):
     n_clusters: int | None = 8
 
     records_over_noise_: ClassVar[float]
+    _may_once: ClassVar[bool] = True
+    """Whether one release may take the place of the tree; not where others need cells for shapes of any kind."""
     _rules: ClassVar = {"n_clusters": Whole(MOST_CLUSTERS, none=True)}
     _published: ClassVar = {
         **PrivateCenters._published, "n_clusters_confidence_": "", "n_clusters_candidates_": "qo",
@@ -141,7 +144,7 @@ class KMeans(Sampled, PrivateCenters):
         if k is None:
             return [*choice_asks(n_columns, CHOICE_SHARES), *step_asks(n_columns, MOST, CHOICE_SHARES.steps)]
         tree = rotated_tree_asks(n_columns, k, (shares.root, shares.axes, shares.tails, shares.tree))
-        once = once_asks(n_columns, 1 - shares.root) if may_release_once(self, n_columns, k) else []
+        once = once_asks(n_columns, 1 - shares.root) if self._allows_once(n_columns, k) else []
         return [*tree, *step_asks(n_columns, k, shares.steps), *once]
 
     def _search(
@@ -153,7 +156,7 @@ class KMeans(Sampled, PrivateCenters):
         frame, reach = Frame(context.domain, context.scales), context.domain.longest(context.scales)
         grants = context.grant.split(shares)
         seen = ask_root(grants.root, frame, reach)
-        clear = clarity(context, seen, k, allowed=may_release_once(self, context.domain.n_columns, k))
+        clear = clarity(context, seen, k, allowed=self._allows_once(context.domain.n_columns, k))
         if clear.once:
             return self._released_once(release_clusters(context, context.grant.rest, seen, k, rng), clear, k)
         found = search_tree(context, grants, k, rng, root=root_of(seen, frame, reach))
@@ -163,6 +166,9 @@ class KMeans(Sampled, PrivateCenters):
         if found.rotation is not None:
             centres = found.rotation.lift(centres, found.root)
         return self._refined(context, found, centres, Choice.given(k), clear)
+
+    def _allows_once(self, n_columns: int, k: int) -> bool:
+        return self._may_once and may_release_once(self, n_columns, k)
 
     def _released_once(self, found: OnceFound, clear: Clarity, k: int) -> Clusters:
         """Return the clusters of one release."""
@@ -212,3 +218,9 @@ class KMeans(Sampled, PrivateCenters):
         """Why these releases were made, in a sentence."""
         once = self.strategy_ == ONCE
         return reason(self.records_over_noise_, self.bounds_.n_columns, once=once)
+
+
+class KMeansByTree(KMeans):
+    """The search of `KMeans` by its tree alone, as a part of other methods."""
+
+    _may_once: ClassVar[bool] = False

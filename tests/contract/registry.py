@@ -23,9 +23,12 @@ from knoll.queries import (
     CellDisplacements,
     CellMoments,
     CellShapes,
+    ChosenColumns,
     Circle,
     ColumnCells,
+    ColumnCounts,
     ColumnHistograms,
+    ColumnPairs,
     ColumnProfile,
     ComponentMoments,
     Corners,
@@ -48,9 +51,11 @@ from knoll.queries import (
     Product,
     Projected,
     ScatterMatrix,
+    SparseMoments,
     SplitTree,
     TreeCounts,
     TwoLevel,
+    WordsByTopic,
     candidates,
     random_projection,
 )
@@ -159,8 +164,26 @@ def _two_levels():
     return ColumnCells(np.linspace(-5.0, 5.0, 9), (np.arange(10), np.array([0, 4, 7])), (3000, 2500))
 
 
+CHOSEN12 = ChosenColumns(12, np.arange(12), np.linspace(1.0, 3.0, 12), most=4)
+CHOSEN5 = ChosenColumns(5, np.arange(5), np.array([1.0, 2.0, 0.5, 3.0, 1.0]))
+
+
+def _opposite(domain, k):
+    """Cells around the ends of some columns' axes."""
+    return Nearest(np.vstack([np.eye(domain.n_columns), -np.eye(domain.n_columns)])[:k], domain)
+
+
 # name -> (query, number of columns)
 QUERIES = {
+    "column counts": (ColumnCounts(12, 4), 12),
+    "column counts, short rows": (ColumnCounts(5), 5),
+    "pairs of columns": (ColumnPairs(CHOSEN12), 12),
+    "pairs of columns, two": (ColumnPairs(ChosenColumns(2, np.arange(2), np.ones(2))), 2),
+    "sparse moments": (SparseMoments(_opposite(CHOSEN12, 7), CHOSEN12), 12),
+    "sparse moments, one cell": (SparseMoments(Nearest(np.zeros((1, 5)), CHOSEN5), CHOSEN5), 5),
+    "votes, chosen columns": (NearestVotes(_opposite(CHOSEN5, 4)), 5),
+    "words by topic": (WordsByTopic([f"word{j}" for j in range(9)], _cells(BOX2, 3), 4), 11),
+    "words by topic, one topic": (WordsByTopic([f"word{j}" for j in range(9)], _cells(BOX1, 1), 3), 10),
     "Fourier grid, one column": (_fourier(BOX1, (9,), 1.9), 1),
     "Fourier grid, two columns": (_fourier(BOX2, (7, 5), 1.7), 2),
     "Fourier grid, part of the domain": (_fourier(BOX2, (6, 6), 1.9, 0.6), 2),
@@ -282,6 +305,7 @@ def make_estimator(name, d, **parameters):
 
 
 NOT_TIGHT = {
+    ("column counts", "replace_one", 1),
     ("scatter matrix", "replace_one", 1),
     ("soft component moments", "replace_one", 1),
     ("soft moments and levels", "replace_one", 1),
@@ -297,6 +321,10 @@ NOT_TIGHT = {
 def interesting_points(query, d, rng):
     """Points at which sensitivities are reached or broken: corners, ties, centres, far and absurd values."""
     frame = getattr(query, "frame", None)
+    if isinstance(query, ColumnCounts | WordsByTopic) or isinstance(domain_of(query), ChosenColumns):
+        points = _sparse_points(d, rng)
+        weights = getattr(domain_of(query), "weights", np.ones(d))
+        return np.vstack([points, points / weights]) if len(weights) == d else points
     if isinstance(domain := domain_of(query), Product):
         return _of_every_kind(domain, rng)
     if frame is not None:
@@ -337,6 +365,33 @@ def interesting_points(query, d, rng):
         sides = np.stack([inside, query.edges[:, 0] - 1, query.edges[:, -1] + 1])
         points.append(sides[rng.integers(0, 3, (200, d)), np.arange(d)])
     return np.vstack(points)
+
+
+def _sparse_points(d, rng):
+    """Rows with few entries and with many, equal and of any size; rows without a common column; absurd values."""
+    few = np.vstack(
+        [np.eye(d), -np.eye(d), 1e300 * np.eye(d), *(np.roll(np.eye(d), j, axis=1) + np.eye(d) for j in (1, 3))]
+    )
+    runs = np.array([[float(start <= j < start + n) for j in range(d)] for n in (2, 3, 4) for start in range(0, d, n)])
+    held = rng.random((120, d)) < rng.random((120, 1))
+    signs = rng.choice([-1.0, 1.0], size=(120, d))
+    points = [
+        few,
+        runs,
+        runs * rng.choice([-1.0, 1.0], size=runs.shape),
+        held * signs,
+        held * rng.normal(size=(120, d)),
+    ]
+    points += [
+        np.zeros((1, d)),
+        np.ones((1, d)),
+        np.full((1, d), np.inf),
+        held[:9] * 10.0 ** rng.integers(-300, 300, (9, d)),
+    ]
+    # words of a topic stand after the place of the record: all places, with and without the same words
+    words = np.tile(runs[:, None], (1, 4, 1))
+    words[:, :, :2] = [[-3.0, 10.0], [5.0, 60.0], [0.0, 35.0], [110.0, 10.0]]
+    return np.vstack([*points, words.reshape(-1, d)]) if d > 9 else np.vstack(points)
 
 
 def domain_of(query):

@@ -261,7 +261,7 @@ class TopicMap(SphericalKMeans):
 
     def _restore(self) -> None:
         super()._restore()
-        vars(self)["groups_"] = np.asarray(vars(self)["groups_"]).astype(int)
+        self.__dict__["groups_"] = np.asarray(self.__dict__["groups_"]).astype(int)
 
 
 @dataclass(frozen=True)

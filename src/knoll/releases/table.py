@@ -132,6 +132,15 @@ def soft(number: Number) -> Release:
     """Moments of components, records shared out by probability."""
     return Release(ComponentMoments, number, called="soft component moments", what="(soft)")
 
+DIRECTIONS = (
+    Release(CellMoments, what="of everything"),
+    Release(ScatterMatrix, what="above 400 columns of a random projection"),
+)
+WORDS = Release(CellShapes, times(8), called="count and mean of directions", what="of words")
+IN_ALL_COLUMNS = Release(
+    CellShapes, called="count, mean and variance of directions, all columns", what="of clusters, all columns"
+)
+
 
 def searched(fit: Fit) -> int:
     """Columns in which `PEMeans` searches: of a projection, if there is one."""
@@ -214,6 +223,11 @@ RELEASES: dict[str, tuple[Case, ...]] = {
     ),
     "LSHTree": (Case((Release(TreeCounts, parameter("max_depth", paper=20)), Release(CellMoments))),),
     "Cubes": (Case((Release(TreeCounts, parameter("max_depth", paper=24)), Release(CellMoments))),),
+    "SphericalKMeans": (
+        Case((*DIRECTIONS, WORDS, IN_ALL_COLUMNS), given("n_clusters")),
+        Case((*DIRECTIONS, WORDS, replace(WORDS, number=times(2)), IN_ALL_COLUMNS),
+             option("n_clusters", None)),
+    ),
     "MorseClustering": (
         Case((Release(Count), Release(GridHistogram)), NO_BASE & columns(1, 2)),
         Case((As("as `KMeans`", as_base), *DENSITY), NO_BASE & columns(3) & SUBS, SUBCLUSTERS),

@@ -33,6 +33,7 @@ from knoll.queries import (
     ComponentMoments,
     Corners,
     Count,
+    Directions,
     FourierFeatures,
     FourierGrid,
     Frame,
@@ -52,6 +53,7 @@ from knoll.queries import (
     Projected,
     ScatterMatrix,
     SparseMoments,
+    Sphere,
     SplitTree,
     TreeCounts,
     TwoLevel,
@@ -69,6 +71,8 @@ FLAT3 = Box((-1.0, 3.0, 0.0), (1.0, 3.0, 50.0))
 PRODUCT = Product.of([Line(0.0, 110.0), Corners(5), Circle(), Corners(2, 0.5), Line(-1e-3, 1e-3, 2.0)], "abcde")
 LEVELS = Product.of([Corners(4), Line(0.0, 1.0, 0.5, True), Corners(12)], "abc")
 BALL3 = Ball(2.5, (1.0, -1.0, 0.0))
+SPHERE3 = Sphere(3)
+SEEN3 = Directions(SPHERE3, np.linalg.qr(np.random.default_rng(0).normal(size=(3, 2)))[0].T, np.array([0.3, -0.1, 0.2]))
 
 
 def _points(domain, k, seed=0):
@@ -245,6 +249,14 @@ QUERIES = {
     "shapes, one column": (_shapes(BOX1, 1, count_weight=0.5, square_weight=0.3), 1),
     "shapes, ball": (_shapes(BALL3, 3, count_weight=0.5), 3),
     "scatter matrix": (ScatterMatrix(Frame(BOX5, BOX5.half), np.zeros(5), np.ones(5), 0.8), 5),
+    "moments, sphere": (CellMoments(_crowded(SPHERE3, 3)), 3),
+    "moments, sphere, one cell": (CellMoments(Nearest(np.zeros((1, 3)), SPHERE3)), 3),
+    "displacements, sphere": (CellDisplacements(_crowded(SPHERE3, 2, first=0.0), 0.4), 3),
+    "votes, sphere": (NearestVotes(_cells(SPHERE3, 9)), 3),
+    "shapes, sphere": (_shapes(SPHERE3, 2, count_weight=0.4, square_weight=0.1), 3),
+    "scatter matrix, sphere": (ScatterMatrix(Frame(SPHERE3), np.array([0.1, 0.0, 0.0]), np.ones(3), 0.5), 3),
+    "shapes, directions": (_shapes(SEEN3, 2, count_weight=0.4, square_weight=0.1), 3),
+    "votes, directions": (NearestVotes(_cells(SEEN3, 5)), 3),
     "displacements, box": (CellDisplacements(_crowded(BOX2, 4, first=0.0), 7.0), 2),
     "displacements, ball, one cell": (CellDisplacements(_crowded(BALL3, 1, first=0.0), 0.4), 3),
     "displacements, scaled": (CellDisplacements(_crowded(BOX5, 3, scaled=True, first=0.0), 0.2), 5),
@@ -280,6 +292,8 @@ ESTIMATORS = {each.name: _of(each.load(), **each.example) for each in registry.E
     "PEMeans, ball and projection": _of(knoll.PEMeans, n_clusters=3, bounds=None, projection=1),
     "KMeans, k unknown": _of(knoll.KMeans, n_clusters=None),
     "KMeans, ball": _of(knoll.KMeans, n_clusters=3, bounds=None),
+    "KMeans, sphere": _of(knoll.KMeans, n_clusters=3, bounds="sphere"),
+    "SphericalKMeans, k unknown": _of(knoll.SphericalKMeans, n_clusters=None, bounds="sphere"),
     "Cubes, ball": _of(knoll.Cubes, n_clusters=3, bounds=None),
     "MorseClustering, Lloyd below": _of(knoll.MorseClustering, base=knoll.Lloyd(), n_subclusters=6, bounds=None),
     "MorseClustering, mixture below": _of(
@@ -495,7 +509,18 @@ def _around(query, frame, rng):
     for origin, size in zip(ellipsoids._origin * frame.steps, ellipsoids.size, strict=True):
         for length in (0.0, 0.5, 1.001, 1.5):
             points.append(frame.outside(origin + length * size * directions))
+    if isinstance(frame.domain, Directions):
+        points, d = [_seen_at(frame.domain, np.vstack(points))], frame.domain.source.n_columns
     return np.vstack([*points, np.full((1, d), np.inf), np.full((1, d), 1e300)])
+
+
+def _seen_at(domain, points):
+    """Rows of length one whose directions, as the domain sees them, are those of these points."""
+    away = points @ domain.matrix
+    away /= np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-300)
+    along = away @ domain.middle
+    length = np.sqrt(along**2 + 1 - domain.middle @ domain.middle) - along
+    return domain.middle + length[:, None] * away
 
 
 def _around_components(query, rng):

@@ -78,7 +78,9 @@ class Budget:
     @cached_property
     def _whole(self) -> float:
         """The ratio of the whole budget, less what is kept back."""
-        epsilon = self.epsilon * (1 - self.reserve) + math.log1p(-self.hidden)  # what hiding costs besides: discovery.py
+        epsilon = self.epsilon * (1 - self.reserve) + math.log1p(
+            -self.hidden
+        )  # what hiding costs besides: discovery.py
         return self.law.whole(epsilon, self.delta * (1 - RESERVE) * (1 - self.hiding))
 
     @property

@@ -11,7 +11,7 @@ are clear (numeric/elbow.py): that is free. A record is its direction: rows are 
 so there are no bounds to know.
 """
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.found import Clusters
+from knoll.diagnose import Facts
 from knoll.estimator import FitContext, declared
 from knoll.parameters import MOST_CLUSTERS, Whole
 from knoll.privacy import Ask, Shares
@@ -129,6 +130,13 @@ class SphericalKMeans(PrivateCenters):
         if k is None:
             words += word_asks(n_columns, most, CHOICE_SHARES.steps, LAST_STEPS)
         return [*view_asks(n_columns, shares.mean, shares.scatter), *words, *last_asks(n_columns, most, shares.last)]
+
+    def _facts(self) -> Facts:
+        facts = super()._facts()
+        if (self.column_weights_ == 1.0).all():
+            return facts
+        nothing = np.empty((0, facts.at.shape[1]))  # many columns were not chosen: of these nothing need be said
+        return replace(facts, at=nothing, errors=nothing, spread=None)
 
     def _sparse_asks(self, n_columns: int) -> list[Ask]:
         return sparse_asks(n_columns, self._n_clusters())

@@ -17,7 +17,7 @@ from scipy import sparse
 from knoll.engines.tokens import stop_words, words_of
 from knoll.privacy.errors import DataError, PrivacyError, brief
 
-HASHED = 2**15
+HASHED = 2**14
 """Columns of the offline encoder."""
 
 _PROBES = (

@@ -145,6 +145,67 @@ READERS = (
 """Read values, one by one, before records are rows, or see no record at all: compared where they are tested."""
 
 
+def unit_entries(ends, columns, values, place, weights, unit, to, grid, stops):
+    filled = 0
+    for i in range(len(ends) - 1):
+        row = slice(ends[i], ends[i + 1])
+        at, value = place[columns[row]], values[row]
+        if np.isnan(value).any():
+            stops[i] = -1
+            continue
+        weighed = np.clip(value, -1e200, 1e200) * np.where(at < 0, 0.0, weights[at])
+        kept = (at >= 0) & (weighed != 0.0)
+        at, weighed = at[kept], weighed[kept]
+        if len(at):
+            weighed = weighed / np.abs(weighed).max()
+            square = 0.0
+            for each in weighed:  # in order: a sum of numpy's is not
+                square += each * each
+            weighed = np.trunc(weighed * (unit * (1.0 - 2.0**-40) / np.sqrt(square)))
+        to[filled : filled + len(at)], grid[filled : filled + len(at)] = at, weighed
+        filled += len(at)
+        stops[i] = filled
+    return filled
+
+
+def _entries(stops, to, grid):
+    """Places and values of each row that holds no NaN."""
+    first = 0
+    for stop in stops[stops >= 0]:
+        yield to[first:stop], grid[first:stop].astype(np.int64)
+        first = stop
+
+
+def fill_rows(stops, to, grid, out):
+    rows = 0
+    for rows, (at, value) in enumerate(_entries(stops, to, grid), start=1):
+        out[rows - 1, at] = value
+    return rows
+
+
+def add_pairs(stops, to, grid, bits, total):
+    for at, value in _entries(stops, to, grid):
+        n, m = np.triu_indices(len(at), 1)
+        product = value[n] * value[m]
+        np.add.at(
+            total, (np.minimum(at[n], at[m]), np.maximum(at[n], at[m])), np.sign(product) * (abs(product) >> bits)
+        )
+
+
+def add_entries(stops, to, grid, labels, total):
+    for (at, value), cell in zip(_entries(stops, to, grid), labels, strict=True):
+        total[cell, 0] += 1
+        total[cell, 1 + at] += value
+
+
+def add_columns(ends, columns, values, unit, total):
+    for i in range(len(ends) - 1):
+        row = slice(ends[i], ends[i + 1])
+        held = columns[row][values[row] != 0.0]
+        if len(held) and not np.isnan(values[row]).any():
+            total[held] += int(unit * (1.0 - 2.0**-40) / np.sqrt(float(len(held))))
+
+
 def use_plain(monkeypatch):
     """Put the twins in place of all compiled functions of records."""
     for module, name, function in list(all_compiled()):

@@ -132,6 +132,7 @@ def soft(number: Number) -> Release:
     """Moments of components, records shared out by probability."""
     return Release(ComponentMoments, number, called="soft component moments", what="(soft)")
 
+
 DIRECTIONS = (
     Release(CellMoments, what="of everything"),
     Release(ScatterMatrix, what="above 400 columns of a random projection"),

@@ -1,8 +1,8 @@
 """The last release of spherical k-means: count, mean and variance of every cluster, in all columns.
 
-Clusters are the cells of words along the released axes; a record lies in one. What is released of it is its displacement
-from where its cluster's mean is expected, clipped. Noise is taken out axis by axis: where all clusters together show no
-more than noise, means stay where they were expected.
+Clusters are the cells of words along the released axes; a record lies in one. What is released of it is its
+displacement from where its cluster's mean is expected, clipped. Noise is taken out axis by axis: where all clusters
+together show no more than noise, means stay where they were expected.
 """
 
 from dataclasses import dataclass
@@ -89,4 +89,6 @@ def _bars(measured: Measured, context: FitContext, view: View, found: np.ndarray
     )  # fmt: skip
     known = bars(measured, published)
     lengths = np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-3)
-    return Bars(np.minimum(known.centres / lengths, np.where(np.isfinite(known.centres), 2.0, np.inf)), known.sizes, known.seen)
+    return Bars(
+        np.minimum(known.centres / lengths, np.where(np.isfinite(known.centres), 2.0, np.inf)), known.sizes, known.seen
+    )

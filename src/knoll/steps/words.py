@@ -110,7 +110,9 @@ def choose_words(grant: Grant, frame: Frame, view: View, rng: np.random.RandomSt
     The confidence is how often the same comes out, within 5 %, with noise drawn once more and a closer or wider look.
     """
     noise = WORD.noise(grant.worth(grant.share / ROUNDS), frame) / WORD.count
-    words = find_words(grant, frame, view, int(np.clip(view.count / (PER_PIECE * noise), FEWEST_PIECES, MOST_PIECES)), rng)
+    words = find_words(
+        grant, frame, view, int(np.clip(view.count / (PER_PIECE * noise), FEWEST_PIECES, MOST_PIECES)), rng
+    )
     assert words.noise is not None
     k, clear = elbow_of(words.at, words.weight)
     again = (words.at + np.sqrt(words.noise / 2) * rng.standard_normal(words.at.shape) for _ in range(REDRAWS))

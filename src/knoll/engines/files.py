@@ -25,6 +25,7 @@ from knoll.engines.listing import data_files, file_kind
 from knoll.engines.marks import file_marks
 from knoll.engines.notation import Notation, numbers_of_text
 from knoll.engines.parts import Part, check_columns, open_part
+from knoll.engines.vectors import folded, spread, width_of
 from knoll.privacy.errors import DataError, brief
 from knoll.privacy.relation import Unit, User
 
@@ -76,9 +77,12 @@ class FileEngine(Engine):
         self._parts: list[Part] = [
             self._safely(file, open_part, file, self._format, self._dialect) for file in self.files
         ]
-        names = self._chosen(columns)
-        super().__init__(tuple(names), len(names), missing=missing, unit=unit, nulls=nulls, rules=rules)
-        self._decoder = Decoder(names, user, self._all_encoders(names, encoders or {}))
+        widths = self._widths()
+        names = self._chosen(columns if columns is None else folded(list(columns), widths))
+        widths = {name: widths[name] for name in names if name in widths}
+        features = tuple(spread(names, widths))
+        super().__init__(features, len(features), missing=missing, unit=unit, nulls=nulls, rules=rules)
+        self._decoder = Decoder(names, user, self._all_encoders(names, encoders or {}), widths)
         for part in self._parts[1:]:
             check_columns(part, self._decoder.wanted)
         self._check_kinds()
@@ -103,6 +107,13 @@ class FileEngine(Engine):
         for part, stamp in zip(self._parts, self._stamps, strict=True):
             _check_unchanged(part.path, stamp)
         return kept
+
+    def _widths(self) -> dict[str, int]:
+        """Return the columns of vectors, and how long these are, by the first file's types."""
+        if self._untyped:
+            return {}
+        kinds = {name: width_of(self._parts[0].kind(name)) for name in self._parts[0].names}  # type: ignore[union-attr]
+        return {name: width for name, width in kinds.items() if width is not None}
 
     def _chosen(self, columns: list[str] | None) -> list[str]:
         """Return the feature columns; refuse a file without column names, whose first record would be published."""

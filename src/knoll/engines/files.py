@@ -29,6 +29,7 @@ from knoll.engines.marks import file_marks
 from knoll.engines.notation import Notation, numbers_of_text
 from knoll.engines.parts import ArrowPart, Part, check_columns, open_part
 from knoll.engines.points import points_for
+from knoll.engines.vectors import folded, spread, width_of
 from knoll.privacy.errors import DataError, brief
 from knoll.privacy.query import QueryProtocol, bounded_total
 from knoll.privacy.relation import Record, Unit, User
@@ -82,9 +83,12 @@ class FileEngine(Engine):
         self._parts: list[Part] = [
             self._safely(file, open_part, file, self._format, self._dialect) for file in self.files
         ]
-        names = self._chosen(columns)
-        super().__init__(tuple(names), len(names), missing=missing, unit=unit, nulls=nulls, rules=rules)
-        self._decoder = Decoder(names, user, self._all_encoders(names, encoders or {}))
+        widths = self._widths()
+        names = self._chosen(columns if columns is None else folded(list(columns), widths))
+        widths = {name: widths[name] for name in names if name in widths}
+        features = tuple(spread(names, widths))
+        super().__init__(features, len(features), missing=missing, unit=unit, nulls=nulls, rules=rules)
+        self._decoder = Decoder(names, user, self._all_encoders(names, encoders or {}), widths)
         for part in self._parts[1:]:
             check_columns(part, self._decoder.wanted)
         self._check_kinds()
@@ -174,6 +178,13 @@ class FileEngine(Engine):
             runs = self._safely(part.path, part.runs) if isinstance(part, ArrowPart) else [None]
             found += [(part, stamp, run) for run in runs]
         return found
+
+    def _widths(self) -> dict[str, int]:
+        """Return the columns of vectors, and how long these are, by the first file's types."""
+        if self._untyped:
+            return {}
+        kinds = {name: width_of(self._parts[0].kind(name)) for name in self._parts[0].names}  # type: ignore[union-attr]
+        return {name: width for name, width in kinds.items() if width is not None}
 
     def _chosen(self, columns: list[str] | None) -> list[str]:
         """Return the feature columns; refuse a file without column names, whose first record would be published."""

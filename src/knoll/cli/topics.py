@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from knoll.cli.common import Data, FitOptions, console, fit_and_write, print_table, with_fit_options
+from knoll.cli.common import Data, FitOptions, fit_and_write, with_fit_options
+from knoll.cli.printed import console, print_table
 
 
 @with_fit_options

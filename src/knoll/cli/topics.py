@@ -7,6 +7,7 @@ import typer
 
 from knoll.cli.common import Data, FitOptions, fit_and_write, with_fit_options
 from knoll.cli.printed import console, print_table
+from knoll.cli.written import write_pictures
 
 
 @with_fit_options
@@ -63,10 +64,10 @@ def _write(model: Any, out: Path) -> dict[Path, str]:
     knoll.save(model, out / "model.json")
     write_summary(model, out / "topics.csv")
     write_keywords(model, out / "keywords.csv")
-    model.plot().savefig(out / "topics.png", dpi=130)
+    pictures = write_pictures(model, {out / "topics.png": "a picture of them"})
     return {
         out / "model.json": "the topics: knoll.load(path)",
         out / "topics.csv": "a row for each topic: group, size, words",
         out / "keywords.csv": "the words of each topic, with lift, count and errors",
-        out / "topics.png": "a picture of them",
+        **pictures,
     }

@@ -26,9 +26,9 @@ from knoll.privacy.book import Book, Line, Spend, body_of, line_of
 from knoll.privacy.budget import Budget
 from knoll.privacy.errors import CapExceededError, LedgerError, LedgerWarning
 from knoll.privacy.log import Log, Open
+from knoll.privacy.released import UNNAMED as UNNAMED
 from knoll.privacy.released import Entry
 
-UNNAMED = "unnamed data"
 _MOST_NAMES = 20  # shown in an error
 
 

@@ -101,7 +101,12 @@ def on_spark(path: Path) -> Iterator[Any]:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     from pyspark.sql import SparkSession
 
-    settings = {"spark.ui.enabled": "false", "spark.driver.memory": "4g", "spark.sql.shuffle.partitions": str(PARTS)}
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.memory": "4g",
+        "spark.sql.shuffle.partitions": str(PARTS),
+    }
     builder = SparkSession.builder.master("local[2]")
     for name, value in {**settings, "spark.sql.execution.arrow.maxRecordsPerBatch": "65536"}.items():
         builder = builder.config(name, value)

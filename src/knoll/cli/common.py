@@ -43,7 +43,7 @@ class FitOptions:
     bounds: Annotated[
         str | None,
         typer.Option(
-            help='Public bounds: "age=0:110,bmi=10:60", "0:1" for all columns, or "private" (costs budget). '
+            help='Public bounds: "age=0:110,bmi=10:60", "0:1" for all columns, "private" (costs budget), or "sphere" (scale rows to length one). '
             'Other kinds: "income=log:1000:1000000,visits=int:0:50,plan={basic,gold},smoker=bool,'
             'joined=2020-01-01:2024-12-31,hour=cyclic:24", or a file columns.toml or profile.json.'
         ),
@@ -122,6 +122,10 @@ class FitOptions:
         import knoll
 
         chosen = None if (self.columns or "").endswith(_DECLARED) else read_columns(self.columns)
+        if self.dask and self.spark:
+            raise typer.BadParameter("choose --dask or --spark, one of both")
+        if isinstance(data, str) and (self.dask or self.spark):
+            raise typer.BadParameter("--dask and --spark read parquet files; a database is read without them")
         if isinstance(data, str):
             return knoll.Table(data, self.table, self.query, chosen, self.spool)
         if self.table or self.query or self.spool:
@@ -212,6 +216,7 @@ def plain_errors() -> Iterator[None]:
     """
     from knoll.diagnose import DiagnosticWarning
     from knoll.privacy import LedgerError, LedgerWarning
+    from knoll.privacy.errors import masked
 
     def show(message: Warning | str, *rest: Any, **more: Any) -> None:
         Console(stderr=True).print(f"[yellow]knoll:[/yellow] {escape(str(message))}", highlight=False, soft_wrap=True)
@@ -223,5 +228,7 @@ def plain_errors() -> Iterator[None]:
             warnings.showwarning = show
             yield
     except (ValueError, TypeError, LedgerError, OSError, MemoryError) as error:
-        Console(stderr=True).print(f"[bold red]knoll:[/bold red] {escape(str(error))}", highlight=False, soft_wrap=True)
+        Console(stderr=True).print(
+            f"[bold red]knoll:[/bold red] {escape(masked(str(error)))}", highlight=False, soft_wrap=True
+        )
         raise typer.Exit(1) from None

@@ -41,7 +41,7 @@ def print_remarks(model: Any) -> None:
 
 def print_bounds(model: Any) -> None:
     """Print bounds that were bought: nobody else knows them, and records outside were moved to them."""
-    if not isinstance(model.bounds, str):
+    if model.bounds != "private":
         return
     box, doubts = model.bounds_, model.bounds_in_doubt_
     names = box.names or tuple(f"x{j}" for j in range(box.n_columns))

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import gammainc
 from sklearn.neighbors import NearestNeighbors
 
+from knoll.compiled.points import add_rows
 from knoll.numeric.distances import nearest
 from knoll.queries import Ball, Box, Line, Product
 
@@ -265,7 +266,9 @@ def means(points: np.ndarray, labels: np.ndarray, weight: np.ndarray, k: int) ->
 
 def grouped(values: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
     """Return the sums of rows by group, (m, d) -> (k, d). Rows of group -1 are left out."""
-    return np.column_stack([np.bincount(labels + 1, column, k + 1)[1:] for column in values.T])
+    total = np.zeros((k, values.shape[1]))
+    add_rows(np.require(values, np.float64, ["C", "A"]), np.ascontiguousarray(labels, dtype=np.int64), total)
+    return total
 
 
 def gap_variance(points: np.ndarray, most: np.ndarray) -> np.ndarray:

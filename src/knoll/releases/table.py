@@ -14,7 +14,9 @@ from knoll.queries import (
     CellDisplacements,
     CellMoments,
     CellShapes,
+    ColumnCounts,
     ColumnHistograms,
+    ColumnPairs,
     ColumnProfile,
     ComponentMoments,
     Count,
@@ -25,16 +27,22 @@ from knoll.queries import (
     LatticeCounts,
     NearestVotes,
     ObservedMeans,
+    OpenWords,
     OutsideVotes,
     PairVotes,
     ScatterMatrix,
+    SparseMoments,
     TreeCounts,
+    WordsByTopic,
 )
 from knoll.releases.grammar import (
     ALWAYS,
+    DENSE,
     NOT_PURE,
     ONCE,
     PURE,
+    SPARSE,
+    TEXTS,
     As,
     Case,
     Fit,
@@ -201,6 +209,19 @@ SUBS = When(
 )
 NO_SUBS = When("neither given", lambda fit: fit["n_clusters"] is None and fit["n_subclusters"] is None)
 
+CODEBOOK = Release(CellShapes, times(3), called="count, mean and variance of pieces", what="of pieces")
+SPARSE_STEPS = (
+    Release(Count),
+    Release(ColumnCounts),
+    Release(SparseMoments),
+    Release(ColumnPairs, when=columns(2)),
+    CODEBOOK,
+    Release(SparseMoments, times(3)),
+)
+"""Of sparse rows, whatever the number of clusters."""
+
+OPEN = TEXTS & When("no `vocabulary`", lambda fit: not fit["vocabulary"])
+
 RELEASES: dict[str, tuple[Case, ...]] = {
     "KMeans": (
         Case((*tree(), STEPS), given("n_clusters"), "k is `n_clusters`"),
@@ -268,6 +289,18 @@ RELEASES: dict[str, tuple[Case, ...]] = {
     ),
     "ModalRegression": (
         Case((As("as `KernelDensity`", lambda fit: ("KernelDensity", fit)),), note="The response counts as a column"),
+    ),
+    "SphericalKMeans": (
+        Case((Release(CellMoments), Release(ScatterMatrix), CODEBOOK, replace(STEPS, number=times(1, 10)),
+              Release(CellShapes, called="count, mean and variance of clusters in all columns")), DENSE),
+        Case(SPARSE_STEPS, SPARSE),
+    ),
+    "TopicMap": (
+        Case((
+            As("as `SphericalKMeans`", lambda fit: ("SphericalKMeans", fit)),
+            Release(OpenWords, when=OPEN),
+            Release(WordsByTopic, times(0, 1), TEXTS),
+        )),
     ),
     "Profile": (Case((Release(ColumnProfile, times(1, 3)),)),),
     "to_mixture(X)": (Case((CELLS, HARD), public=("the centres",)),),

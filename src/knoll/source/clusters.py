@@ -20,6 +20,7 @@ from knoll.engines.streams import library_of
 from knoll.privacy.errors import DataError
 from knoll.privacy.ledger import UNNAMED
 from knoll.privacy.relation import Unit, User
+from knoll.source.labelled import refuse_label
 from knoll.source.users import split_users
 
 
@@ -99,6 +100,8 @@ def label_clustered(source: Clustered, label: Callable[[Any], np.ndarray]) -> An
     from knoll.engines import dask, spark
 
     on = spark if library_of(source.collection) == "pyspark" else dask
+    if on is spark:
+        refuse_label(source.collection.columns, spark.WHAT)
     return on.labelled(source.collection, label)
 
 

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-
 from rich.cells import cell_len
 from rich.markup import escape
 

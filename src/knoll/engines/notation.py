@@ -9,8 +9,8 @@ line. Never of other values. So a text that could mean two numbers is read by a 
 - 1,234 alone is 1234, as in files whose fields are divided by commas, and 1.234 where semicolons divide them, since
   commas are decimal marks there. 1.234 is that number; where semicolons divide fields it is refused until declared.
 
-Signs of currencies and percent are left out: 12 % is 12. Numbers in brackets, and with a minus after them, are negative;
-a dash in place of decimals is none (250.-). What is infinite (Inf) is missing.
+Signs of currencies and percent are left out: 12 % is 12. Numbers in brackets, or with a minus after them, are
+negative; a dash in place of decimals is none (250.-). What is infinite (Inf) is missing.
 """
 
 import math

@@ -7,7 +7,9 @@ import typer
 from rich.cells import cell_len
 from rich.markup import escape
 
-from knoll.cli.common import MOST_ROWS, Data, FitOptions, console, fit_and_write, print_table, with_fit_options
+from knoll.cli.common import Data, FitOptions, fit_and_write, with_fit_options
+from knoll.cli.printed import MOST_ROWS, console, print_table
+from knoll.cli.written import write_pictures
 
 _MISSING = 2  # its place in a row of the table
 _NARROW = ((0, 2, 3, 6), (0, 4, 5), (0, 7, 8))  # columns of the table that are printed together on a narrow terminal
@@ -56,9 +58,8 @@ def _write(model: Any, out: Path) -> dict[Path, str]:
 
     knoll.save(model, out / "profile.json")
     write_summary(model, out / "profile.csv")
-    model.plot().savefig(out / "profile.png", dpi=130)
-    return {
+    files = {
         out / "profile.json": "the profile: knoll.load(path), and as bounds= of other estimators",
         out / "profile.csv": "a row for each column",
-        out / "profile.png": "a picture of all columns",
     }
+    return files | write_pictures(model, {out / "profile.png": "a picture of all columns"})

@@ -6,6 +6,7 @@ answers agree within 5 %. It knows nothing of clusters lost before the last piec
 measures how far it can be believed.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -67,17 +68,17 @@ class Choice:
         return {f"{of}_confidence_": self.confidence, f"{of}_candidates_": self.candidates}
 
 
-def as_far_as_seen(attributes: dict[str, Any], seen: np.ndarray, of: str = "n_clusters") -> dict[str, Any]:
+def as_far_as_seen(attributes: Mapping[str, Any], seen: np.ndarray, of: str = "n_clusters") -> dict[str, Any]:
     """Return fitted attributes with the confidence in a chosen number times the part of the clusters that is seen.
 
     A cluster that cannot be told from noise is no evidence of how many there are.
     """
     sure, candidates = attributes.get(f"{of}_confidence_"), attributes.get(f"{of}_candidates_")
     if sure is None or candidates is None or not len(seen):
-        return attributes
+        return dict(attributes)
     part = float(np.mean(seen))
     less = np.vstack([candidates[:1] * [1.0, part], candidates[1:]])
-    return attributes | {f"{of}_confidence_": part * sure, f"{of}_candidates_": less}
+    return dict(attributes) | {f"{of}_confidence_": part * sure, f"{of}_candidates_": less}
 
 
 @dataclass(frozen=True)

@@ -88,6 +88,24 @@ def test_a_file_that_changed_is_refused_though_its_points_are_kept(X, rng, tmp_p
         engine.aggregate(query)
 
 
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_file_that_changes_in_the_last_part_of_a_pass_is_refused(kept, X, rng, tmp_path, monkeypatch):
+    """Nothing reads it again in this pass; its total must not leave the engine all the same."""
+    engine = FileEngine(write(tmp_path / "rows.parquet", X))
+    if not kept:
+        monkeypatch.setattr("knoll.engines.files.points_for", lambda *_: None)
+    summed = engine._summed
+
+    def changing(*given):
+        total = summed(*given)
+        write(tmp_path / "rows.parquet", X + 1)
+        return total
+
+    monkeypatch.setattr(engine, "_summed", changing)
+    with pytest.raises(DataError, match="changed while it was read"):
+        engine.aggregate(asked(Box((-2.0,) * COLUMNS, (2.0,) * COLUMNS), rng)[0])
+
+
 def test_other_numbers_become_the_same_points(rng, tmp_path):
     """Whole numbers and single precision are no doubles yet: each value becomes one by itself first."""
     X = rng.integers(-3, 4, size=(ROWS, COLUMNS))

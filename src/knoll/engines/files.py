@@ -29,6 +29,7 @@ from knoll.engines.marks import file_marks
 from knoll.engines.notation import Notation, numbers_of_text
 from knoll.engines.parts import ArrowPart, Part, check_columns, open_part
 from knoll.engines.points import points_for
+from knoll.engines.vectors import folded, spread, width_of
 from knoll.privacy.errors import DataError, brief
 from knoll.privacy.query import QueryProtocol, bounded_total
 from knoll.privacy.relation import Record, Unit, User
@@ -82,9 +83,12 @@ class FileEngine(Engine):
         self._parts: list[Part] = [
             self._safely(file, open_part, file, self._format, self._dialect) for file in self.files
         ]
-        names = self._chosen(columns)
-        super().__init__(tuple(names), len(names), missing=missing, unit=unit, nulls=nulls, rules=rules)
-        self._decoder = Decoder(names, user, self._all_encoders(names, encoders or {}))
+        widths = self._widths()
+        names = self._chosen(columns if columns is None else folded(list(columns), widths))
+        widths = {name: widths[name] for name in names if name in widths}
+        features = tuple(spread(names, widths))
+        super().__init__(features, len(features), missing=missing, unit=unit, nulls=nulls, rules=rules)
+        self._decoder = Decoder(names, user, self._all_encoders(names, encoders or {}), widths)
         for part in self._parts[1:]:
             check_columns(part, self._decoder.wanted)
         self._check_kinds()
@@ -106,16 +110,22 @@ class FileEngine(Engine):
         kept = self._held_rows.blocks(self.block_rows)
         if kept is None:
             return self._held_rows.noted(ahead(self._blocks()), self.block_rows)
+        self._check_files()
+        return kept
+
+    def _check_files(self) -> None:
+        """Refuse files that were written to since they were opened."""
         for part, stamp in zip(self._parts, self._stamps, strict=True):
             _check_unchanged(part.path, stamp)
-        return kept
 
     def aggregate(self, query: QueryProtocol) -> Integers:
         """Return the exact integer total of a query over all rows; grid points of records in few columns are kept."""
         alone = isinstance(self.unit, Record) and self.missing != "count"
         kept = points_for(query, self._points, FilePoints) if alone else None
         if not isinstance(kept, FilePoints):
-            return super().aggregate(query)
+            total = super().aggregate(query)
+            self._check_files()
+            return total
         self._points = kept
 
         def work(rows: Batch | Gridded, number: int) -> Integers:
@@ -129,6 +139,7 @@ class FileEngine(Engine):
 
         total = self._summed(query, work, ahead(self._batches(kept)))
         kept.settle()
+        self._check_files()
         return total
 
     def _batches(self, kept: FilePoints) -> Iterator[tuple[Batch | Gridded, float]]:
@@ -167,6 +178,13 @@ class FileEngine(Engine):
             runs = self._safely(part.path, part.runs) if isinstance(part, ArrowPart) else [None]
             found += [(part, stamp, run) for run in runs]
         return found
+
+    def _widths(self) -> dict[str, int]:
+        """Return the columns of vectors, and how long these are, by the first file's types."""
+        if self._untyped:
+            return {}
+        kinds = {name: width_of(self._parts[0].kind(name)) for name in self._parts[0].names}  # type: ignore[union-attr]
+        return {name: width for name, width in kinds.items() if width is not None}
 
     def _chosen(self, columns: list[str] | None) -> list[str]:
         """Return the feature columns; refuse a file without column names, whose first record would be published."""
@@ -232,7 +250,10 @@ class FileEngine(Engine):
             raise DataError(_explain(path, str(error), self._dialect)) from None
 
 
-_ENCODE = 'save it as UTF-8, or declare how it is written: encoding="latin-1"; on the command line --encoding'
+_ENCODE = (
+    'save it as UTF-8, or declare how it is written: encoding="cp1252" (most files from Windows); on the command line '
+    "--encoding"
+)
 
 
 def _stamp(file: Path) -> tuple[int, int]:

@@ -10,8 +10,9 @@ from knoll.releases import releases_note
 COMMON_PARAMETERS = """epsilon, delta : float, default=1.0 and 1e-6
         Privacy budget of one fit. ``delta=0`` gives pure differential privacy (Laplace noise). A GridSearchCV fits
         many times, and `privacy_` tells of the last fit only; a shared `ledger` adds them up.
-    bounds : Box, Ball, (lower, upper), list of (lower, upper) per column, dict or "private"
-        Where records can lie, known without looking at them; records outside are clipped. ``"private"`` buys
+    bounds : Box, Ball, (lower, upper), list of (lower, upper) per column, dict, "sphere" or "private"
+        Where records can lie, known without looking at them; records outside are clipped. ``"sphere"`` scales every
+        row to length one, if only directions matter: there is nothing to know. ``"private"`` buys
         bounds with 6 % of the budget if records are many, up to 40 % if they are few for so many columns; look at
         `bounds_` and `bounds_in_doubt_`.
     scale_by_bounds : bool, default=True

@@ -187,6 +187,8 @@ class Box:
 class Ball:
     """A Euclidean ball: every record within `radius` of a public `middle`.
 
+    Without a middle it is about the origin, in as many columns as the data has: ``bounds=knoll.Ball(1.0)``.
+
     A record outside is first clipped to the surrounding cube, then pulled towards the middle; grid coordinates are cut
     towards zero, so that rounding never leaves the ball and adds nothing to the sensitivity.
 
@@ -196,15 +198,20 @@ class Ball:
     """
 
     radius: float
-    middle: tuple[float, ...]
+    middle: tuple[float, ...] = ()
     names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", _floats("radius", [self.radius])[0])
         object.__setattr__(self, "middle", _floats("middle", self.middle))
-        if not self.radius >= max(SMALLEST_HALF, *(_NARROWEST * abs(each) for each in self.middle)):
+        if not self.radius >= max([SMALLEST_HALF, *(_NARROWEST * abs(each) for each in self.middle)]):
             raise BoundsError(f"radius {self.radius:g} is not positive, or too small to compute with")
-        _ = self.cube  # refused here, not in the middle of a fit, if it cannot be computed with
+        if self.middle:
+            _ = self.cube  # refused here, not in the middle of a fit, if it cannot be computed with
+
+    def over(self, n_columns: int, names: tuple[str, ...] | None = None) -> "Ball":
+        """Return the ball in so many columns: the same, if its middle is known, else about the origin."""
+        return self if self.middle else Ball(self.radius, (0.0,) * n_columns, self.names or names)
 
     @property
     def n_columns(self) -> int:

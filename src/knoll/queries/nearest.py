@@ -181,7 +181,9 @@ def candidates(
     if m < _GROUPS_FROM or d <= _TREE_COLUMNS:
         return Nearest(points, domain, scales)
     picked = np.linspace(0, m - 1, round(m**0.5)).astype(np.intp)
-    heads, groups = np.unique(Nearest(points[picked], domain, scales).labels(points), return_inverse=True)
+    some = Nearest(points[picked], domain, scales)
+    grid = np.rint((domain.clip(points) - domain.centre) / some.steps)  # points are public: they need not be projected
+    heads, groups = np.unique(some.labels(points, metric_grid=grid), return_inverse=True)
     return TwoLevel(points, groups, domain, scales, heads=picked[heads])
 
 

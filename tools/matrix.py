@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 AS_OF = "2024-12-01"  # the floors of pyproject.toml were the newest, or older, on this day
 LOWEST_ON = "3.11"  # later Pythons have no wheels of libraries that old
-TOOLS = ("pytest", "pytest-xdist", "hypothesis", "dp-accounting", "mpmath", "xlsxwriter")
+TOOLS = ("pytest", "pytest-xdist", "hypothesis", "dp-accounting", "mpmath", "xlsxwriter", "xlwt")
 OURS = "numpy scipy scikit-learn threadpoolctl randomgen numba pyarrow typer rich matplotlib pandas polars fastexcel"
 LEFT_OUT = ("tests/report", "tests/docs")  # a browser, and the site's own tools: not a matter of these versions
 

@@ -270,6 +270,25 @@ def test_a_workbook_of_opendocument(tmp_path):
     assert read(tmp_path / "x.ods").tolist() == [[1234.5, 0, 18293, 1, 3], [7.25, 2, 18690, 0, 4]]
 
 
+def test_a_workbook_of_old(tmp_path):
+    pytest.importorskip("fastexcel")
+    xlwt = pytest.importorskip("xlwt")
+    book = xlwt.Workbook()
+    sheet, shown = book.add_sheet("one"), xlwt.easyxf(num_format_str="DD.MM.YY")
+    rows = [(1234.5, "Bonn", datetime.date(2020, 2, 1), True, 3), (None, " Ulm", None, False, 4)]
+    for i, row in enumerate([("betrag", "stadt", "seit", "aktiv", "n"), *rows]):
+        for j, value in enumerate(row):
+            if value is not None:
+                sheet.write(i, j, value, *([shown] if isinstance(value, datetime.date) else []))
+    book.add_sheet("two").write(0, 0, "not read")
+    book.save(str(tmp_path / "x.xls"))
+    expected = [[1234.5, 0, 18293, 1, 3], [np.nan, 2, np.nan, 0, 4]]
+    assert np.array_equal(read(tmp_path / "x.xls"), expected, equal_nan=True)
+    (tmp_path / "y.xls").write_bytes(codecs.BOM_UTF8)
+    with pytest.raises(DataError, match="cannot be read"):
+        read(tmp_path / "y.xls")
+
+
 def test_a_workbook(tmp_path):
     pytest.importorskip("fastexcel")
     pytest.importorskip("xlsxwriter")

@@ -69,7 +69,7 @@ class Profile(ProfileTables, PrivateFit, BaseEstimator):
         What the columns hold; the same as `bounds`. Wide bounds cost little: cells are chosen where records are.
     missing : {"count", "refuse", "drop"}, default="count"
         "count" counts missing values in every column, whatever the column declares: a row with a gap still counts in
-        its other columns. Others as below.
+        its other columns. "refuse" and "drop": rows with NaN or infinity are an error, or left out.
     {parameters}
 
     Attributes

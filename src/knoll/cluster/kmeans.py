@@ -7,8 +7,8 @@
     refine  Lloyd steps on clipped displacements, shrunk by their noise, with the rest of the budget. They begin with
             spare centres; half-way, pairs that share a cluster are merged. When centres rest, steps are left out.
 
-Where the budget shows little of each cluster and columns are few, one release takes the place of tree and steps: a
-kernel sum, of which the likely densities are sampled (one_release.py). What is released of all records decides.
+Where the budget shows little of each cluster and columns are few, a kernel sum takes the place of tree and steps: it is
+released in two looks, and likely densities are sampled from it (one_release.py). The root decides.
 
 Every release is one query. In tree and steps a record lies in one cell and adds (count, displacement, squares) to it,
 clipped to that cell's own ellipsoid. Schedules depend on released values, k, the bounds and the noise, never on the
@@ -106,14 +106,14 @@ class KMeans(Sampled, PrivateCenters):
     cluster_variances_ : array of shape (n_clusters, n_features)
         Variance of each cluster's records about its mean, per column. Drawn to what is expected where noise is large.
     strategy_ : str
-        Which releases were made: "one release" or "tree".
+        Which releases were made: "kernel sum" or "tree".
     strategy_reason_ : str
         Why, in a sentence.
     records_over_noise_ : float
         Released records per cluster, over the standard error of one count with the whole budget: how clear clusters
         are. Zero if the number of clusters was chosen.
     effective_draws_ : float
-        With one release: how many independent draws of likely densities the centres rest on. Zero with a tree.
+        With a kernel sum: how many independent draws of likely densities the centres rest on. Zero with a tree.
 
     Notes
     -----
@@ -133,7 +133,7 @@ class KMeans(Sampled, PrivateCenters):
 
     records_over_noise_: ClassVar[float]
     _may_once: ClassVar[bool] = True
-    """Whether one release may take the place of the tree; not where others need cells for shapes of any kind."""
+    """Whether a kernel sum may take the place of the tree; not where others need cells for shapes of any kind."""
     _rules: ClassVar = {"n_clusters": Whole(MOST_CLUSTERS, none=True)}
     _published: ClassVar = {
         **PrivateCenters._published, "n_clusters_confidence_": "", "n_clusters_candidates_": "qo",
@@ -158,7 +158,8 @@ class KMeans(Sampled, PrivateCenters):
         seen = ask_root(grants.root, frame, reach)
         clear = clarity(context, seen, k, allowed=self._allows_once(context.domain.n_columns, k))
         if clear.once:
-            return self._released_once(release_clusters(context, context.grant.rest, seen, k, rng), clear, k)
+            once = release_clusters(context, context.grant.rest, float(seen.count[0]), k, rng)
+            return self._released_once(once, clear, k)
         found = search_tree(context, grants, k, rng, root=root_of(seen, frame, reach))
         steps = affordable_steps(context.grant, found.frame, found.root, k)
         spare = spare_centres(k, steps, len(found.leaves.count) / found.seed.mean.shape[1])

@@ -242,7 +242,7 @@ RELEASES: dict[str, tuple[Case, ...]] = {
     "KMeans": (
         Case((*tree(), STEPS), given("n_clusters") & NOT_FEW, "k is `n_clusters`"),
         Case(
-            (tree()[0], Release(FourierGrid, times(0, 1)), replace(tree()[2], number=or_none(tree()[2].number)),
+            (tree()[0], Release(FourierGrid, times(0, 2)), replace(tree()[2], number=or_none(tree()[2].number)),
              replace(STEPS, number=times(0, 10))),
             given("n_clusters") & FEW,
             "k is `n_clusters`. Either the Fourier coefficients, or tree and steps: the first release decides",

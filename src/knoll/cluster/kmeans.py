@@ -45,6 +45,7 @@ from knoll.steps.pieces import MOST
 from knoll.steps.refine import MOST_STEPS, affordable_steps, refine, solve, spare_centres, step_asks, synthetic_points
 from knoll.steps.search import Searched, search_tree
 from knoll.steps.tree import ask_root, root_of
+from knoll.steps.waves import MOST_CLEAR, may_use_waves, wave_asks, wave_centres
 from knoll.synthetic import Sampled
 
 
@@ -142,7 +143,8 @@ class KMeans(Sampled, PrivateCenters):
             return [*choice_asks(n_columns, CHOICE_SHARES), *step_asks(n_columns, MOST, CHOICE_SHARES.steps)]
         tree = rotated_tree_asks(n_columns, k, (shares.root, shares.axes, shares.tails, shares.tree))
         once = once_asks(n_columns, 1 - shares.root) if may_release_once(self, n_columns, k) else []
-        return [*tree, *step_asks(n_columns, k, shares.steps), *once]
+        waves = wave_asks(n_columns, k, shares.tails + shares.tree)
+        return [*tree, *step_asks(n_columns, k, shares.steps), *once, *waves]
 
     def _search(
         self, context: FitContext, k: int | None, rng: np.random.RandomState, shares: KMeansShares = SHARES
@@ -156,10 +158,16 @@ class KMeans(Sampled, PrivateCenters):
         clear = clarity(context, seen, k, allowed=may_release_once(self, context.domain.n_columns, k))
         if clear.once:
             return self._released_once(release_clusters(context, context.grant.rest, seen, k, rng), clear, k)
-        found = search_tree(context, grants, k, rng, root=root_of(seen, frame, reach))
-        steps = affordable_steps(context.grant, found.frame, found.root, k)
-        spare = spare_centres(k, steps, len(found.leaves.count) / found.seed.mean.shape[1])
-        centres = solve(*synthetic_points(found.leaves, found.hedge, rng), k, rng, spare, len(found.hedge))
+        waves = may_use_waves(context.grant.norm, frame, k) and clear.value <= MOST_CLEAR
+        found = search_tree(context, grants, k, rng, root=root_of(seen, frame, reach), tree=not waves)
+        if waves:
+            assert found.rotation is not None
+            grant, along = grants.tails.joined(grants.tree), found.rotation.search(context)
+            centres = wave_centres(grant, along, found.seed, k, rng)
+        else:
+            steps = affordable_steps(context.grant, found.frame, found.root, k)
+            spare = spare_centres(k, steps, len(found.leaves.count) / found.seed.mean.shape[1])
+            centres = solve(*synthetic_points(found.leaves, found.hedge, rng), k, rng, spare, len(found.hedge))
         if found.rotation is not None:
             centres = found.rotation.lift(centres, found.root)
         return self._refined(context, found, centres, Choice.given(k), clear)

@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: docs audit mutants tables demo test lint bench-speed bench-engines bench-kmeans bench-mixtures bench-morse bench-modes bench-diagnostics bench-bounds bench-mixed bench-profile clean
+.PHONY: docs audit mutants tables demo test lint bench-speed bench-engines bench-kmeans bench-mixtures bench-morse bench-modes bench-diagnostics bench-bounds bench-mixed bench-profile bench-small clean
 
 demo: $(VENV)/knoll
 	$(BIN)/knoll demo --out demo
@@ -47,6 +47,9 @@ bench-bounds: $(VENV)/dev
 
 bench-mixed: $(VENV)/dev
 	$(BIN)/python -m benchmarks.mixed.run $(ARGS)
+
+bench-small: $(VENV)/dev
+	$(BIN)/python -m benchmarks.small.run $(ARGS)
 
 audit: $(VENV)/dev
 	$(BIN)/python -m tools.audit $(ARGS)

@@ -79,6 +79,7 @@ def presets(estimator):
             *chosen("n_clusters"),
             (2, exact),
             (2, vague),
+            (5, vague),
             (20, {"scale_by_bounds": True}),
             (401, {}),
             (1, {**exact, "n_clusters": 1}),

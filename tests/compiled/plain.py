@@ -138,8 +138,11 @@ def all_compiled():
                 yield module, name, each
 
 
-READERS = ("knoll.compiled.texts", "knoll.compiled.levels", "knoll.compiled.logs")
-"""Read values, one by one, before records are rows: compared with slow readers where they are tested."""
+READERS = (
+    "knoll.compiled.texts", "knoll.compiled.levels", "knoll.compiled.logs",
+    "knoll.numeric.posterior.chains", "knoll.numeric.posterior.paint",
+)  # fmt: skip
+"""Read values, one by one, before records are rows, or see no record at all: compared where they are tested."""
 
 
 def use_plain(monkeypatch):

@@ -80,6 +80,8 @@ def _show(model: Any) -> None:
         console.print(
             f"{unseen} of {model.n_clusters_} clusters cannot be told from noise. --drop-unseen leaves them out."
         )
+    if hasattr(model, "strategy_"):
+        console.print(f"Releases: {model.strategy_}. {model.strategy_reason_}.", highlight=False)
     if model.n_clusters is None:
         sure = model.n_clusters_confidence_
         others = ", ".join(f"{k:.0f} ({p:.0%})" for k, p in model.n_clusters_candidates_[1:])

@@ -8,10 +8,12 @@
             spare centres; half-way, pairs that share a cluster are merged. When centres rest, steps are left out.
 
 Where the budget shows little of each cluster and columns are few, one release takes the place of tree and steps: a
-kernel sum, of which the likely densities are sampled (one_release.py). What is released of all records decides.
+kernel sum, of which the likely densities are sampled (one_release.py). Where columns are many and clusters few, waves
+along the axes take the place of the tree (waves.py). What is released of all records decides.
 
-Every release is one query: in the tree and the steps, a record lies in one cell and adds (count, displacement, squares) to it, clipped to that
-cell's own ellipsoid. Schedules depend on released values, k, the bounds and the noise, never on the records.
+Every release is one query. In tree and steps a record lies in one cell and adds (count, displacement, squares) to it,
+clipped to that cell's own ellipsoid. Schedules depend on released values, k, the bounds and the noise, never on the
+records.
 """
 
 from dataclasses import dataclass, replace
@@ -25,7 +27,7 @@ from knoll.cluster.found import Clusters
 from knoll.estimator import FitContext, declared
 from knoll.parameters import MOST_CLUSTERS, Whole
 from knoll.privacy import Ask, Shares
-from knoll.queries import FourierGrid, Frame
+from knoll.queries import FourierFeatures, FourierGrid, Frame
 from knoll.steps.axes import rotated_tree_asks
 from knoll.steps.centres import Centres
 from knoll.steps.choose import Choice, choice_asks, choose_clusters
@@ -45,7 +47,7 @@ from knoll.steps.pieces import MOST
 from knoll.steps.refine import MOST_STEPS, affordable_steps, refine, solve, spare_centres, step_asks, synthetic_points
 from knoll.steps.search import Searched, search_tree
 from knoll.steps.tree import ask_root, root_of
-from knoll.steps.waves import MOST_CLEAR, may_use_waves, wave_asks, wave_centres
+from knoll.steps.waves import MOST_CLEAR, WAVES, may_use_waves, search_waves, wave_asks, wave_reason
 from knoll.synthetic import Sampled
 
 
@@ -106,12 +108,12 @@ class KMeans(Sampled, PrivateCenters):
     cluster_variances_ : array of shape (n_clusters, n_features)
         Variance of each cluster's records about its mean, per column. Drawn to what is expected where noise is large.
     strategy_ : str
-        Which releases were made: "one release" or "tree".
+        Which releases were made: "one release", "waves" or "tree".
     strategy_reason_ : str
         Why, in a sentence.
     records_over_noise_ : float
         Released records per cluster, over the standard error of one count with the whole budget: how clear clusters
-        are. Infinite if that was not asked.
+        are. Zero if the number of clusters was chosen.
     effective_draws_ : float
         With one release: how many independent draws of likely densities the centres rest on. Zero with a tree.
 
@@ -132,6 +134,8 @@ class KMeans(Sampled, PrivateCenters):
     n_clusters: int | None = 8
 
     records_over_noise_: ClassVar[float]
+    _may_once: ClassVar[bool] = True
+    """Whether one release, or waves, may take the place of the tree; not where others need cells for shapes of any kind."""
     _rules: ClassVar = {"n_clusters": Whole(MOST_CLUSTERS, none=True)}
     _published: ClassVar = {
         **PrivateCenters._published, "n_clusters_confidence_": "", "n_clusters_candidates_": "qo",
@@ -142,8 +146,8 @@ class KMeans(Sampled, PrivateCenters):
         if k is None:
             return [*choice_asks(n_columns, CHOICE_SHARES), *step_asks(n_columns, MOST, CHOICE_SHARES.steps)]
         tree = rotated_tree_asks(n_columns, k, (shares.root, shares.axes, shares.tails, shares.tree))
-        once = once_asks(n_columns, 1 - shares.root) if may_release_once(self, n_columns, k) else []
-        waves = wave_asks(n_columns, k, shares.tails + shares.tree)
+        once = once_asks(n_columns, 1 - shares.root) if self._allows_once(n_columns, k) else []
+        waves = wave_asks(n_columns, k, shares.tails + shares.tree) if self._may_once else []
         return [*tree, *step_asks(n_columns, k, shares.steps), *once, *waves]
 
     def _search(
@@ -155,22 +159,23 @@ class KMeans(Sampled, PrivateCenters):
         frame, reach = Frame(context.domain, context.scales), context.domain.longest(context.scales)
         grants = context.grant.split(shares)
         seen = ask_root(grants.root, frame, reach)
-        clear = clarity(context, seen, k, allowed=may_release_once(self, context.domain.n_columns, k))
+        clear = clarity(context, seen, k, allowed=self._allows_once(context.domain.n_columns, k))
         if clear.once:
             return self._released_once(release_clusters(context, context.grant.rest, seen, k, rng), clear, k)
-        waves = may_use_waves(context.grant.norm, frame, k) and clear.value <= MOST_CLEAR
-        found = search_tree(context, grants, k, rng, root=root_of(seen, frame, reach), tree=not waves)
-        if waves:
-            assert found.rotation is not None
-            grant, along = grants.tails.joined(grants.tree), found.rotation.search(context)
-            centres = wave_centres(grant, along, found.seed, k, rng)
+        root = root_of(seen, frame, reach)
+        if self._may_once and may_use_waves(context.grant.norm, frame, k) and clear.value <= MOST_CLEAR:
+            found, centres = search_waves(context, grants, root, k, rng)
         else:
+            found = search_tree(context, grants, k, rng, root=root)
             steps = affordable_steps(context.grant, found.frame, found.root, k)
             spare = spare_centres(k, steps, len(found.leaves.count) / found.seed.mean.shape[1])
             centres = solve(*synthetic_points(found.leaves, found.hedge, rng), k, rng, spare, len(found.hedge))
         if found.rotation is not None:
             centres = found.rotation.lift(centres, found.root)
         return self._refined(context, found, centres, Choice.given(k), clear)
+
+    def _allows_once(self, n_columns: int, k: int) -> bool:
+        return self._may_once and may_release_once(self, n_columns, k)
 
     def _released_once(self, found: OnceFound, clear: Clarity, k: int) -> Clusters:
         """Return the clusters of one release."""
@@ -213,10 +218,18 @@ class KMeans(Sampled, PrivateCenters):
     def strategy_(self) -> str:
         """Which releases were made."""
         check_is_fitted(self)
-        return ONCE if any(entry.query == FourierGrid.name for entry in self.privacy_.releases) else TREE
+        asked = {entry.query for entry in self.privacy_.releases}
+        return ONCE if FourierGrid.name in asked else WAVES if FourierFeatures.name in asked else TREE
 
     @property
     def strategy_reason_(self) -> str:
         """Why these releases were made, in a sentence."""
-        once = self.strategy_ == ONCE
-        return reason(self.records_over_noise_, self.bounds_.n_columns, once=once)
+        if self.strategy_ == WAVES:
+            return wave_reason(self.records_over_noise_)
+        return reason(self.records_over_noise_, self.bounds_.n_columns, once=self.strategy_ == ONCE)
+
+
+class KMeansByTree(KMeans):
+    """The search of `KMeans` by its tree alone, as a part of other methods."""
+
+    _may_once: ClassVar[bool] = False

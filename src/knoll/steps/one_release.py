@@ -1,7 +1,7 @@
 """One release instead of a tree: where the budget is small and columns are few.
 
-    release  a kernel sum: a Gaussian kernel as wide as the clusters are expected to be close, on a torus  (FourierGrid)
-    sample   mixtures that are likely, given the release: free                                        (numeric/posterior)
+    release  a kernel sum on a torus: the kernel is a quarter as wide as clusters are apart   (FourierGrid)
+    sample   mixtures that are likely, given the release: free                                (numeric/posterior)
     decide   weighted k-means of the mean of their densities: free
 
 What one record changes. It adds, for every frequency, a cosine and a sine with fixed amplitudes whose squares sum to
@@ -14,6 +14,7 @@ tree stays.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -40,11 +41,11 @@ REACH = 4.3  # frequencies are kept up to this over the bandwidth
 PAD = 4.0  # bandwidths between the two ends of the window, round the torus
 USUAL = 0.25  # variance of all records that is expected, over half the bounds' width squared: nearly even
 NARROWEST = 0.02  # part of a column's bounds that records are taken to fill, at least
-FEATURES = 2**15  # of a release, at most: noise for more takes long to draw
+FEATURES = 2**16  # of a release, at most: noise for more takes long to draw
 LEAST_EPSILON = 1e-3  # for each record of a user: below, drawing noise for so many features costs too much of it
 MOST_CLUSTERS = 200  # more take long to sample
 # Records of a cluster over the noise of one count, up to which one release is better, by columns.
-MOST_CLEAR = {2: 60.0}
+MOST_CLEAR = {2: 75.0, 3: 75.0}
 
 
 ONCE, TREE = "one release", "tree"
@@ -76,15 +77,14 @@ class Clarity:
     once: bool
 
 
-UNKNOWN = Clarity(np.inf, once=False)
+UNKNOWN = Clarity(0.0, once=False)
 
 
-def may_release_once(estimator: object, n_columns: int, k: int) -> bool:
+def may_release_once(estimator: Any, n_columns: int, k: int) -> bool:
     """Whether parameters and columns allow one release: what is known before a fit begins."""
-    unit, delta = getattr(estimator, "unit", None), getattr(estimator, "delta", 0.0)
-    cap = 1 if unit is None else int(unit.cap)
-    enough = getattr(estimator, "epsilon", 0.0) >= LEAST_EPSILON * cap
-    return bool(n_columns in MOST_CLEAR and delta > 0 and enough and 2 <= k <= MOST_CLUSTERS)
+    cap = 1 if estimator.unit is None else int(estimator.unit.cap)
+    enough = estimator.delta > 0 and estimator.epsilon >= LEAST_EPSILON * cap
+    return bool(n_columns in MOST_CLEAR and enough and 2 <= k <= MOST_CLUSTERS)
 
 
 def once_asks(n_columns: int, share: float) -> list[Ask]:
@@ -94,7 +94,7 @@ def once_asks(n_columns: int, share: float) -> list[Ask]:
 
 def clarity(context: FitContext, seen: Shapes, k: int, *, allowed: bool) -> Clarity:
     """Decide between one release and the tree, from public facts and what is released of all records."""
-    value = max(float(seen.count[0]), 0.0) / k / float(context.grant.worth(context.grant.share).stderr(Count()))
+    value = max(float(seen.count[0]), 1.0) / k / float(context.grant.worth(context.grant.share).stderr(Count()))
     plain = isinstance(context.domain, Box | Ball) and not context.domain.constant.any()
     if not (allowed and plain) or value > MOST_CLEAR.get(context.domain.n_columns, 0.0):
         return Clarity(value, once=False)
@@ -105,15 +105,13 @@ def clarity(context: FitContext, seen: Shapes, k: int, *, allowed: bool) -> Clar
 def reason(value: float, n_columns: int, *, once: bool) -> str:
     """Return in a sentence why one release was used, or not; `value` as in `Clarity`."""
     most = MOST_CLEAR.get(n_columns, 0.0)
-    if not np.isfinite(value):
-        return "the number of clusters was chosen, or the model is of an earlier version: the tree was used"
-    clear = f"a cluster has about {value:.3g} times as many records as one count has noise"
+    if value <= 0:
+        return "The number of clusters was chosen, or the model is of an earlier version: tree and steps"
+    clear = f"A cluster has about {value:.3g} times as many records as one count has noise"
     if once:
         return f"{clear}, not above {most:g}: one release shows more than several"
     if value <= most:
-        return (
-            f"{clear}, but the budget is pure or tiny, or the records fill a small part of the bounds: tree and steps"
-        )
+        return f"{clear}, but the budget is pure or tiny, or records fill a small part of the bounds: tree and steps"
     if not most:
         return f"{clear}; one release is for {' or '.join(map(str, MOST_CLEAR))} columns: tree and steps"
     return f"{clear}, above {most:g}: tree and steps place centres better"
@@ -177,7 +175,7 @@ def release_clusters(context: FitContext, grant: Grant, seen: Shapes, k: int, rn
 
 
 def _spacing(context: FitContext, seen: Shapes, k: int) -> float:
-    """Return the usual distance of clusters, from released sums of all records; where noise hides them, from the bounds."""
+    """Return the usual distance of clusters, from released sums of all records, or from bounds if noise hides them."""
     half = context.domain.half / context.scales
     n = max(float(seen.count[0]), 1.0)
     usual = USUAL * half**2

@@ -13,18 +13,23 @@ scaled by released variances; axes, mean and count are released before. All else
 the l1 norm counts, which grows with the root of the number of waves: there the tree stays.
 """
 
+from typing import Any
+
 import numpy as np
 
+from knoll.estimator import FitContext
 from knoll.numeric.threads import one_thread
 from knoll.numeric.wave_mixture import Waves, explain
 from knoll.privacy import Ask, Grant
 from knoll.queries import FourierFeatures, Frame
 from knoll.steps.axes import MOST_ROTATED, ROTATE_FROM, rotates
 from knoll.steps.centres import Centres
+from knoll.steps.search import Searched, search_tree
 from knoll.steps.shapes import unit_frame
 from knoll.steps.tree import Leaves
 
-# Settled on the tuned kinds of benchmarks/small/kinds.py.
+WAVES = "waves"
+# Settled on the tuned kinds of benchmarks/small/wide.py.
 FREQUENCIES = 800  # more tell the waves of different clusters apart, but take longer; they cost no budget
 LONGEST, SHORTEST = 0.7, 8.0  # frequencies, over the standard deviation of all records: clusters may be an eighth as wide
 COUNT = 0.02  # weight of the number of records, which is known already
@@ -43,6 +48,22 @@ def wave_asks(n_columns: int, k: int, share: float) -> list[Ask]:
         return []
     probe = FourierFeatures(unit_frame(n_columns).domain, np.zeros((FREQUENCIES, n_columns)), COUNT)
     return [Ask.like(probe, share=share)]
+
+
+def wave_reason(value: float) -> str:
+    """Return in a sentence why waves were used; `value`: records of a cluster over the noise of one count."""
+    clear = f"A cluster has about {value:.3g} times as many records as one count has noise"
+    return f"{clear}, not above {MOST_CLEAR:g}, and columns are many: waves along the axes show more than a tree"
+
+
+def search_waves(
+    context: FitContext, grants: Any, root: Leaves, k: int, rng: np.random.RandomState
+) -> tuple[Searched, Centres]:
+    """Release the axes, and waves along them with the grants of tails and tree. Return the clusters along the axes."""
+    found = search_tree(context, grants, k, rng, root=root, tree=False)
+    assert found.rotation is not None
+    along = found.rotation.search(context)
+    return found, wave_centres(grants.tails.joined(grants.tree), along, found.seed, k, rng)
 
 
 def wave_centres(grant: Grant, frame: Frame, root: Leaves, k: int, rng: np.random.RandomState) -> Centres:

@@ -11,7 +11,7 @@ CHANCE = 0.5  # of the error that as many records, drawn from the density, would
 
 
 def bars_of_draws(cells: CellFigures, half: np.ndarray) -> Bars:
-    """Return the error bars of centres and sizes, in the metric of the fit; `half` are half the lengths of the window."""
+    """Return the error bars of centres and sizes, in the metric of the fit; `half`: half the window."""
     count = np.maximum(cells.count, 1e-9)
     variance = cells.squares / count[:, None]
     own = CHANCE * np.sqrt(np.maximum(variance, 0.0) / count[:, None])

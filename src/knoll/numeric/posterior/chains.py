@@ -155,7 +155,7 @@ def replace_row(
     j: int, near: Floats, held: Integers, found: Floats, even: float, inverse: Floats, weight: Floats, ones: Floats,
     old: Floats, new: Floats,
 ) -> None:  # fmt: skip
-    """Put Gaussian j at the place that was weighed: one row of the matrix changes, and its inverse by two outer products.
+    """Put Gaussian j at the place that was weighed. One row of the matrix changes, its inverse by two outer products.
 
     `old` and `new` are scratch.
     """

@@ -8,10 +8,12 @@ from knoll.numeric.posterior.chains import MOVES, NUMBERS, grow, run
 from knoll.numeric.posterior.view import View
 from knoll.progress import report
 
-# Settled on the tuned kinds of benchmarks/small (`--tune` measures each against its neighbours).
+# Settled on the tuned kinds of benchmarks/small.
 CHAINS, SWEEPS, EVERY, DRAWS = 8, 80, 3, 17  # draws of a chain: the last ones, so many sweeps apart
 MORE = 5  # Gaussians more than clusters: for shapes that are not round, and records between clusters
 SPREAD = 0.8  # standard deviation of the prior of weights, over its mean
+# Records scatter about any mixture: so much of a Gaussian's expected records is added to the variance of the noise.
+CHANCE = 0.5
 ALONE = 0.3  # how likely a width is that no other Gaussian has, against one that one other has
 STEP, JUMP = 0.5, 0.5  # longest steps and jumps, in usual distances of clusters
 JITTER = 1.0  # log-likelihood by which starts of chains differ
@@ -40,7 +42,9 @@ class Draws:
     chains: int
 
 
-def sample(view: View, k: int, total: float, rng: np.random.RandomState, chains: int = CHAINS) -> Draws:
+def sample(
+    view: View, k: int, total: float, rng: np.random.RandomState, chains: int = CHAINS, start: np.ndarray | None = None
+) -> Draws:
     """Return draws of mixtures of k + MORE Gaussians, after a most likely start and SWEEPS sweeps of each chain.
 
     Parameters
@@ -55,9 +59,12 @@ def sample(view: View, k: int, total: float, rng: np.random.RandomState, chains:
         Public randomness.
     chains : int
         Number of chains; the first begins at the most likely start, the others near it.
+    start : array of shape (k, d), optional
+        Where the first k Gaussians begin instead, in every chain.
     """
     size, d = k + MORE, view.n_columns
-    precise, mean = view.noise**-2, max(total, 1.0) / size
+    mean = max(total, 1.0) / size
+    precise = 1 / (view.noise**2 + CHANCE * mean)
     prior = (SPREAD * mean) ** -2.0
     table, reach = view.kernel.smeared(view.widths, d)
     table, even = table * precise, view.kernel.constant * precise
@@ -72,7 +79,9 @@ def sample(view: View, k: int, total: float, rng: np.random.RandomState, chains:
         at, level = np.empty((size, d)), np.empty(size, dtype=np.int64)
         jitter = (JITTER if chain else 0.0) * rng.gumbel(size=thin.shape[1])
         grow(thin * precise + mean * prior, shape, gap, table, reach, own, even, jitter, at, level)
-        at = np.minimum(at, np.nextafter(view.window, 0.0))
+        if start is not None:
+            at[:k] = start
+        at = np.clip(at, 0.0, np.nextafter(view.window, 0.0))
         uniform = rng.random_sample((SWEEPS, MOVES * size, NUMBERS + d))
         normal, drawn = rng.standard_normal((SWEEPS, MOVES * size, d)), rng.standard_normal((DRAWS, size))
         mine = slice(chain * DRAWS, (chain + 1) * DRAWS)
@@ -85,7 +94,7 @@ def sample(view: View, k: int, total: float, rng: np.random.RandomState, chains:
 
 
 def _guide(view: View) -> tuple[np.ndarray, np.ndarray]:
-    """Return the density of guided jumps in the cells between nodes, and its cumulative sum: where the field is high."""
+    """Return the density of guided jumps between nodes, high where the field is, and its cumulative sum."""
     middle = view.fields[len(view.widths) // 2].reshape(view.shape)
     high = np.square(np.maximum(middle[(slice(None, -1),) * view.n_columns], 0.0)).ravel() + 1e-300
     part = (1 - EVEN) * high / high.sum() + EVEN / high.size

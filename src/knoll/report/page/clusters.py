@@ -35,7 +35,11 @@ def clusters_found(model: Any, map: MapAsked = None) -> Found:
         lead=_lead(model, order, total),
         facts=[("Clusters", f"{model.n_clusters_:,}"), ("Records, about", f"{total:,.0f}")],
         parts=parts,
-        sure=[_meaning(model), figure("sizes", "Sizes.", "Bars: two standard errors of what privacy changes.")],
+        sure=[
+            _meaning(model),
+            *_strategy(model),
+            figure("sizes", "Sizes.", "Bars: two standard errors of what privacy changes."),
+        ],
         figures=figures,
     )
 
@@ -96,6 +100,15 @@ def _cards(model: Any, order: list[int], apart: dict[int, str]) -> Html:
         doubt = [] if seen else [paragraph("Cannot be told from noise: do not rely on it.", class_="faint")]
         cards.append(tag("li", head, paragraph(words), *doubt, data_mark=i, class_=None if seen else "doubt"))
     return tag("ol", *cards, class_="cards")
+
+
+def _strategy(model: Any) -> list[Html]:
+    """Return which releases were made and why, for methods that choose."""
+    if not hasattr(model, "strategy_"):
+        return []
+    draws = f" The centres rest on about {model.effective_draws_:.0f} independent draws of likely densities."
+    words = f"Releases: {model.strategy_}. {model.strategy_reason_}."
+    return [paragraph(words + (draws if model.effective_draws_ else ""))]
 
 
 def _meaning(model: Any) -> Html:

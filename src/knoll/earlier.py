@@ -29,7 +29,15 @@ def as_of_today(data: Any, file: str) -> tuple[Any, int]:
             f"{file} was written by {who}, in format {given}; this one reads formats {_READABLE[0]} to {FORMAT}. "
             "Install a later knoll, or fit again"
         )
-    return (_from_first(data) if given == 1 else data), given
+    return _with_strategy(_from_first(data) if given == 1 else data), given
+
+
+def _with_strategy(data: dict[str, Any]) -> dict[str, Any]:
+    """Return a document of a `KMeans` that knew one strategy only with what would tell which was used: nothing."""
+    fitted = data.get("fitted")
+    if data.get("estimator") != "KMeans" or not isinstance(fitted, dict):
+        return data
+    return {**data, "fitted": {"records_over_noise_": 0.0, "effective_draws_": 0.0, **fitted}}
 
 
 def _from_first(data: dict[str, Any]) -> dict[str, Any]:

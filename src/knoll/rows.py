@@ -26,8 +26,11 @@ from knoll.source import (
     Clustered,
     Elsewhere,
     Source,
+    Streamed,
+    Table,
     as_source,
     label_clustered,
+    label_stream,
     open_array,
     open_source,
     open_table,
@@ -46,6 +49,10 @@ except ImportError:  # scikit-learn 1.5 has a method for it, and other names
         """Set or check the number and the names of columns; return what `check_array` makes of X."""
         return _estimator._validate_data(X, reset=reset, cast_to_ndarray=not skip_check_array, **options)
 
+
+SMALL = (np.dtype(np.float16), np.dtype(np.float32))
+"""Numbers that are kept as they are while they wait: every double that is made of one is exact."""
+AT_ONCE = 2**14  # rows of such numbers that become doubles at once
 
 GAPS = (
     "the rows hold missing (NaN) or infinite values: leave such rows out first. (`predict` of a model with "
@@ -86,7 +93,7 @@ def open_rows(estimator: Any, X: Any, response: Any, *, nulls: bool) -> tuple[An
     named = estimator.bounds if isinstance(estimator.bounds, Mapping) else getattr(estimator.bounds, "names", None)
     if named:
         table = select_columns(table, list(named))
-    array = check_rows(estimator, table, reset=True, allow_missing=nulls or estimator.missing != "refuse")
+    array = check_rows(estimator, table, reset=True, allow_missing=nulls or estimator.missing != "refuse", small=True)
     if response is not None:
         array = _with_response(estimator, array, response)
     names = getattr(estimator, "feature_names_in_", None)
@@ -148,8 +155,12 @@ def doubles_of(table: Any) -> np.ndarray:
         raise DataError("X or y holds values that are not numbers") from None
 
 
-def check_rows(estimator: Any, X: Any, *, reset: bool, allow_missing: bool = False) -> np.ndarray:
-    """Validate a table in memory as scikit-learn does, with errors that quote no value."""
+def check_rows(estimator: Any, X: Any, *, reset: bool, allow_missing: bool = False, small: bool = False) -> np.ndarray:
+    """Validate a table in memory as scikit-learn does, with errors that quote no value.
+
+    With `small`, an array of smaller floating-point numbers stays as it is; else all become doubles.
+    """
+    kept = small and isinstance(X, np.ndarray) and X.dtype in SMALL and not isinstance(X, np.ma.MaskedArray)
     if is_frame(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)  # names, and the number of columns
         array = frame_to_doubles(X)
@@ -160,7 +171,9 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, allow_missing: bool = Fal
     try:
         if is_frame(X):
             return check_array(array, dtype=np.float64, **{_FINITE: not allow_missing})
-        return validate_data(estimator, X, reset=reset, dtype=np.float64, **{_FINITE: not allow_missing})
+        return validate_data(
+            estimator, X, reset=reset, dtype=X.dtype if kept else np.float64, **{_FINITE: not allow_missing}
+        )
     except OverflowError:
         raise DataError("X holds numbers too large for a double") from None
     except ValueError as error:
@@ -196,13 +209,16 @@ def select_columns(X: Any, names: list[Any]) -> Any:
     return X[names] if maker_of(X) == "pandas" else X.select(names)
 
 
-def label_rows(estimator: Any, X: Any, label: Callable[[np.ndarray], np.ndarray]) -> Any:
+def label_rows(
+    estimator: Any, X: Any, label: Callable[[np.ndarray], np.ndarray], *, part_of_cluster: bool = False
+) -> Any:
     """Label the rows of what `fit` accepts, for their holder; -1 for a row with a missing value.
 
-    What a cluster holds is labelled there, lazily: the labels of a Dask collection are one too.
+    What a cluster or a stream holds is labelled when it is read, and comes back as the same kind of thing.
     """
-    if isinstance(source := as_source(X), Clustered):
-        return label_clustered(source, partial(label_rows, estimator, label=label))
+    source = as_source(X)
+    if isinstance(source, Clustered):
+        return label_clustered(source, partial(label_rows, estimator, label=label, part_of_cluster=True))
 
     def labelled(rows: np.ndarray) -> np.ndarray:
         labels = np.full(len(rows), -1)
@@ -211,9 +227,18 @@ def label_rows(estimator: Any, X: Any, label: Callable[[np.ndarray], np.ndarray]
             labels[usable] = label(estimator.bounds_.coordinates(rows[usable]))
         return labels
 
-    return np.concatenate(
-        [np.empty(0, dtype=np.int64), *map(labelled, _blocks_to_label(estimator, X if source is None else source))]
-    )
+    if isinstance(source, Streamed | Table):
+        return _label_stream(estimator, source, lambda rows: labelled(filled(rows, _fills(estimator))))
+    blocks = _blocks_to_label(estimator, X if source is None else source, part_of_cluster)
+    return np.concatenate([np.empty(0, dtype=np.int64), *map(labelled, blocks)])
+
+
+def _label_stream(estimator: Any, source: Streamed | Table, label: Callable[[np.ndarray], np.ndarray]) -> Any:
+    columns = getattr(estimator, "columns_", None)
+    encoded = () if columns is None else columns.names
+    stream = source.stream(None, encoded) if isinstance(source, Table) else source.stream
+    named = _same_columns(estimator, source).columns if columns is None else columns
+    return label_stream(stream, getattr(source, "given", None), named, estimator.n_features_in_, label)
 
 
 def same_columns(estimator: Any, X: Any) -> Any:
@@ -227,7 +252,7 @@ def _same_columns(estimator: Any, source: Elsewhere) -> Elsewhere:
     return source if names is None else replace(source, columns=[str(name) for name in names])
 
 
-def _blocks_to_label(estimator: Any, X: Any) -> Iterator[np.ndarray]:
+def _blocks_to_label(estimator: Any, X: Any, gaps: bool = False) -> Iterator[np.ndarray]:
     """Yield the rows of what `fit` accepts, in order, for their holder.
 
     The column of user ids, if there is one, is left out. Non-private: what is computed from these rows is not released.
@@ -247,7 +272,9 @@ def _blocks_to_label(estimator: Any, X: Any) -> Iterator[np.ndarray]:
         table, _ = split_users(X, estimator.unit if _has_users(X, estimator) else None)
         if hasattr(estimator, "feature_names_in_"):
             table = select_columns(table, list(estimator.feature_names_in_))
-        yield check_rows(estimator, table, reset=False, allow_missing=estimator.missing == "drop")
+        rows = check_rows(estimator, table, reset=False, allow_missing=gaps or estimator.missing == "drop", small=True)
+        for start in range(0, max(1, len(rows)), AT_ONCE if rows.dtype in SMALL else max(1, len(rows))):
+            yield np.asarray(rows[start : start + AT_ONCE] if rows.dtype in SMALL else rows, dtype=np.float64)
 
 
 def _fills(estimator: Any) -> np.ndarray | None:

@@ -79,6 +79,7 @@ def presets(estimator):
             *chosen("n_clusters"),
             (2, exact),
             (2, vague),
+            (5, vague),
             (20, {"scale_by_bounds": True}),
             (401, {}),
             (1, {**exact, "n_clusters": 1}),
@@ -126,6 +127,8 @@ def presets(estimator):
     if estimator == "Profile":
         levels = [(1, {"bounds": {"x0": knoll.Category("low", "high")}})]
         return levels + [(d, {**more, "rows": n}) for d in (1, 2) for more in (exact, vague) for n in (300, 30_000)]
+    if estimator == "SphericalKMeans":
+        return [(2, exact), (2, vague), (401, {}), (3, {"n_clusters": 7}), (20, {**exact, "n_clusters": None})]
     bases = [knoll.KMeans(), knoll.Lloyd(n_steps=2), knoll.FastLloyd(n_steps=2), knoll.LSHTree(max_depth=2),
              knoll.Cubes(max_depth=2), knoll.PEMeans(), knoll.PEMeans(preset="paper"), knoll.GaussianMixture(),
              knoll.GaussianMixture(preset="paper"), knoll.EMGaussianMixture(start="packed", n_steps=2),
@@ -134,15 +137,20 @@ def presets(estimator):
     return [(d, {"base": base}) for d in (1, 4) for base in bases] + [(2, {"cut": "height"}), (3, vague), *several]
 
 
+def bounds_of(estimator):
+    """Bounds that an estimator can have."""
+    return ["sphere"] if estimator == "SphericalKMeans" else [(-1.0, 1.0), "private"]
+
+
 def fits(estimator):
     """Every fit of an estimator: (columns, parameters)."""
     budgets = [{}, {"delta": 0.0, "relation": "replace_one"}]
-    for i, (d, number, bounds) in enumerate(product(COLUMNS, numbers(estimator), [(-1.0, 1.0), "private"])):
+    for i, (d, number, bounds) in enumerate(product(COLUMNS, numbers(estimator), bounds_of(estimator))):
         if None in number.values() and bounds == "private" and d not in (2, 20):
             continue  # choosing takes long
         yield d, {**number, "bounds": bounds, **budgets[i % 3 == 1], "relation": RELATIONS[i % 3]}
     first = numbers(estimator)[0]
-    yield from ((d, {**first, "bounds": (-1.0, 1.0), **options}) for d, options in presets(estimator))
+    yield from ((d, {**first, "bounds": bounds_of(estimator)[0], **options}) for d, options in presets(estimator))
 
 
 def fitted(estimator, d, parameters):
@@ -200,7 +208,7 @@ def test_fits_follow_the_table(estimator):
         laws = {entry.law for entry in model.privacy_.releases}
         assert laws == {"gaussian" if model.privacy_.delta > 0 else "laplace"}
     tally.check()
-    assert tally.bought == {True, False}
+    assert tally.bought == {bounds == "private" for bounds in bounds_of(estimator)}
 
 
 def test_mixtures_of_clusterers_follow_the_table():

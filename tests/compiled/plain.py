@@ -21,6 +21,16 @@ def to_grid(block, centre, per_step, limit, out):
 to_grid_any = to_grid
 
 
+def to_grid_eight(block, centre, per_step, limit, out):
+    grid = np.empty(block.shape)
+    kept = to_grid(block, centre, per_step, limit, grid)
+    out[:kept, : block.shape[1]] = grid[:kept]
+    return kept
+
+
+to_grid_eight_any = to_grid_eight_columns = to_grid_eight
+
+
 def into_ball(grid, factor, most, radius):
     grid[:] = np.clip(np.rint(grid * factor), -most, most)
     whole = grid.astype(np.int64)
@@ -35,8 +45,9 @@ def nearest_of(grid, slope, offset, tag, labels):
 
 
 def nearest_of_eight(grid, slope, offset, tag, labels):
-    assert not slope[:, grid.shape[1] :].any()
-    nearest_of(grid, slope[:, : grid.shape[1]], offset, tag, labels)
+    assert grid.dtype == np.int32
+    assert grid.shape[1] == slope.shape[1] == 8
+    nearest_of(grid.astype(float), slope, offset, tag, labels)
 
 
 def nearest_within(grid, order, group, ends, slope, offset, tag, labels):
@@ -53,6 +64,11 @@ def down_tree(grid, axis, threshold, left, number, depth, labels):
     labels[:] = number[node]
 
 
+def down_tree_eight(grid, onward, cut, number, depth, labels):
+    onward = onward.astype(np.int64)
+    down_tree(grid, onward % 8, cut, onward // 8, number, depth, labels)
+
+
 def _add(total, labels, *parts):
     inside = labels >= 0
     np.add.at(total, labels[inside], np.column_stack(parts)[inside].astype(np.int64))
@@ -60,6 +76,10 @@ def _add(total, labels, *parts):
 
 def add_sums(grid, labels, total):
     _add(total, labels, np.ones(len(grid)), grid)
+
+
+def add_sums_eight(grid, labels, total):
+    _add(total, labels, grid, np.ones(len(grid)))
 
 
 def _displacements(grid, origin, per_step, bits):
@@ -75,9 +95,19 @@ def add_shapes(grid, labels, origin, per_step, bits, total):
     _add(total, labels, np.ones(len(grid)), moved, np.trunc(np.square(moved) / 2**bits))
 
 
+def add_shapes_eight(grid, labels, origin, per_step, bits, total):
+    moved = _displacements(grid, origin[labels], per_step[labels], bits)
+    _add(total, labels, moved, np.trunc(np.square(moved) / 2**bits), np.ones(len(grid)))
+
+
 def add_products(grid, origin, per_step, bits, total):
     moved = _displacements(grid, origin, per_step, bits)
     total += np.triu(np.trunc(moved[:, :, None] * moved[:, None] / 2**bits).sum(axis=0)).astype(np.int64)
+
+
+def add_rows(values, labels, total):
+    for j, column in enumerate(values.T):
+        total[:, j] += np.bincount(labels + 1, column, len(total) + 1)[1:]
 
 
 def nearest_points(points, centres, labels):
@@ -108,8 +138,11 @@ def all_compiled():
                 yield module, name, each
 
 
-READERS = ("knoll.compiled.texts", "knoll.compiled.levels", "knoll.compiled.logs")
-"""Read values, one by one, before records are rows: compared with slow readers where they are tested."""
+READERS = (
+    "knoll.compiled.texts", "knoll.compiled.levels", "knoll.compiled.logs",
+    "knoll.numeric.posterior.chains", "knoll.numeric.posterior.paint",
+)  # fmt: skip
+"""Read values, one by one, before records are rows, or see no record at all: compared where they are tested."""
 
 
 def unit_entries(ends, columns, values, place, weights, unit, to, grid, stops):

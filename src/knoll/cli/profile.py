@@ -5,7 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from knoll.cli.common import Data, FitOptions, console, fit_and_write, print_table, with_fit_options
+from knoll.cli.common import Data, FitOptions, fit_and_write, with_fit_options
+from knoll.cli.printed import console, print_table
+from knoll.cli.written import write_pictures
 
 
 @with_fit_options
@@ -44,9 +46,8 @@ def _write(model: Any, out: Path) -> dict[Path, str]:
 
     knoll.save(model, out / "profile.json")
     write_summary(model, out / "profile.csv")
-    model.plot().savefig(out / "profile.png", dpi=130)
-    return {
+    files = {
         out / "profile.json": "the profile: knoll.load(path), and as bounds= of other estimators",
         out / "profile.csv": "a row for each column",
-        out / "profile.png": "a picture of all columns",
     }
+    return files | write_pictures(model, {out / "profile.png": "a picture of all columns"})

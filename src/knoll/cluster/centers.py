@@ -121,13 +121,15 @@ class PrivateCenters(
 
         Parameters
         ----------
-        X : array, DataFrame, Arrow table, path or Source
-            Rows to label, as for `fit`.
+        X : whatever `fit` takes
+            Rows to label.
 
         Returns
         -------
         labels : integer array of shape (n_samples,)
-            -1 for a row with a missing value, if ``missing="drop"`` or X is a file.
+            -1 for a row with a missing value, if ``missing="drop"`` or X is not in memory. Of what is computed when it
+            is read, the same kind of thing: a Dask Series or array; a Spark DataFrame, lazy frame or DuckDB relation
+            with one more column, "label"; of an Arrow stream or a `Table` a reader of batches with that column.
         """
         check_is_fitted(self)
         return label_rows(self, X, self._labels)

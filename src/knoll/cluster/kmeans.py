@@ -7,26 +7,45 @@
     refine  Lloyd steps on clipped displacements, shrunk by their noise, with the rest of the budget. They begin with
             spare centres; half-way, pairs that share a cluster are merged. When centres rest, steps are left out.
 
-Every release is one query: a record lies in one cell and adds (count, displacement, squares) to it, clipped to that
-cell's own ellipsoid. Schedules depend on released values, k, the bounds and the noise, never on the records.
+Where the budget shows little of each cluster and columns are few, one release takes the place of tree and steps: a
+kernel sum, of which the likely densities are sampled (one_release.py). What is released of all records decides.
+
+Every release is one query. In tree and steps a record lies in one cell and adds (count, displacement, squares) to it,
+clipped to that cell's own ellipsoid. Schedules depend on released values, k, the bounds and the noise, never on the
+records.
 """
 
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.found import Clusters
 from knoll.estimator import FitContext, declared
 from knoll.parameters import MOST_CLUSTERS, Whole
 from knoll.privacy import Ask, Shares
+from knoll.queries import FourierGrid, Frame
 from knoll.steps.axes import rotated_tree_asks
 from knoll.steps.centres import Centres
 from knoll.steps.choose import Choice, choice_asks, choose_clusters
+from knoll.steps.one_release import (
+    ONCE,
+    TREE,
+    UNKNOWN,
+    Clarity,
+    OnceFound,
+    clarity,
+    may_release_once,
+    once_asks,
+    reason,
+    release_clusters,
+)
 from knoll.steps.pieces import MOST
 from knoll.steps.refine import MOST_STEPS, affordable_steps, refine, solve, spare_centres, step_asks, synthetic_points
 from knoll.steps.search import Searched, search_tree
+from knoll.steps.tree import ask_root, root_of
 from knoll.synthetic import Sampled
 
 
@@ -86,6 +105,15 @@ class KMeans(Sampled, PrivateCenters):
         Numbers of clusters and their probabilities, the chosen one first.
     cluster_variances_ : array of shape (n_clusters, n_features)
         Variance of each cluster's records about its mean, per column. Drawn to what is expected where noise is large.
+    strategy_ : str
+        Which releases were made: "one release" or "tree".
+    strategy_reason_ : str
+        Why, in a sentence.
+    records_over_noise_ : float
+        Released records per cluster, over the standard error of one count with the whole budget: how clear clusters
+        are. Zero if the number of clusters was chosen.
+    effective_draws_ : float
+        With one release: how many independent draws of likely densities the centres rest on. Zero with a tree.
 
     Notes
     -----
@@ -103,40 +131,62 @@ class KMeans(Sampled, PrivateCenters):
 
     n_clusters: int | None = 8
 
+    records_over_noise_: ClassVar[float]
+    _may_once: ClassVar[bool] = True
+    """Whether one release may take the place of the tree; not where others need cells for shapes of any kind."""
     _rules: ClassVar = {"n_clusters": Whole(MOST_CLUSTERS, none=True)}
     _published: ClassVar = {
         **PrivateCenters._published, "n_clusters_confidence_": "", "n_clusters_candidates_": "qo",
-        "cluster_variances_": "kd",
+        "cluster_variances_": "kd", "records_over_noise_": "", "effective_draws_": "",
     }  # fmt: skip
 
     def _asks_for(self, n_columns: int, k: int | None, shares: KMeansShares = SHARES) -> list[Ask]:
         if k is None:
             return [*choice_asks(n_columns, CHOICE_SHARES), *step_asks(n_columns, MOST, CHOICE_SHARES.steps)]
         tree = rotated_tree_asks(n_columns, k, (shares.root, shares.axes, shares.tails, shares.tree))
-        return [*tree, *step_asks(n_columns, k, shares.steps)]
+        once = once_asks(n_columns, 1 - shares.root) if self._allows_once(n_columns, k) else []
+        return [*tree, *step_asks(n_columns, k, shares.steps), *once]
 
     def _search(
         self, context: FitContext, k: int | None, rng: np.random.RandomState, shares: KMeansShares = SHARES
     ) -> Clusters:
         if k is None:
             chosen = choose_clusters(context, context.grant, CHOICE_SHARES, rng)
-            return self._refined(context, chosen.found, chosen.centres, chosen.choice, LAST_STEPS)
-        found = search_tree(context, context.grant.split(shares), k, rng)
+            return self._refined(context, chosen.found, chosen.centres, chosen.choice, most=LAST_STEPS)
+        frame, reach = Frame(context.domain, context.scales), context.domain.longest(context.scales)
+        grants = context.grant.split(shares)
+        seen = ask_root(grants.root, frame, reach)
+        clear = clarity(context, seen, k, allowed=self._allows_once(context.domain.n_columns, k))
+        if clear.once:
+            return self._released_once(release_clusters(context, context.grant.rest, seen, k, rng), clear, k)
+        found = search_tree(context, grants, k, rng, root=root_of(seen, frame, reach))
         steps = affordable_steps(context.grant, found.frame, found.root, k)
         spare = spare_centres(k, steps, len(found.leaves.count) / found.seed.mean.shape[1])
         centres = solve(*synthetic_points(found.leaves, found.hedge, rng), k, rng, spare, len(found.hedge))
         if found.rotation is not None:
             centres = found.rotation.lift(centres, found.root)
-        return self._refined(context, found, centres, Choice.given(k))
+        return self._refined(context, found, centres, Choice.given(k), clear)
+
+    def _allows_once(self, n_columns: int, k: int) -> bool:
+        return self._may_once and may_release_once(self, n_columns, k)
+
+    def _released_once(self, found: OnceFound, clear: Clarity, k: int) -> Clusters:
+        """Return the clusters of one release."""
+        more = {
+            **Choice.given(k).attributes(), "cluster_variances_": found.variances,
+            "records_over_noise_": clear.value, "effective_draws_": found.effective,
+        }  # fmt: skip
+        return Clusters(found.means, more, bars=found.bars, each=("cluster_variances_",))
 
     def _refined(
-        self, context: FitContext, found: Searched, centres: Centres, choice: Choice, most: int = MOST_STEPS
-    ) -> Clusters:
+        self, context: FitContext, found: Searched, centres: Centres, choice: Choice, clear: Clarity = UNKNOWN,
+        most: int = MOST_STEPS,
+    ) -> Clusters:  # fmt: skip
         """Spend the rest of the budget on Lloyd steps. Return the clusters in the columns."""
         frame, root, rotation, k = found.frame, found.root, found.rotation, choice.k
         steps = min(most, affordable_steps(context.grant, frame, root, k))
         refined = refine(context.grant.rest, steps, frame, centres, k, (root.lower[0], root.upper[0]))
-        turn = np.diag(context.scales) if rotation is None else rotation.axes * context.scales
+        turn = context.scales if rotation is None else rotation.axes * context.scales
         if rotation is None:
             at = frame.outside(refined.centres)
             stderr = refined.stderr * context.scales
@@ -148,8 +198,29 @@ class KMeans(Sampled, PrivateCenters):
         means = replace(refined, centres=context.domain.clip(at), stderr=stderr).turned(context.domain, turn)
         assert refined.sums is not None
         turned = refined.sums.variance if rotation is None else refined.sums.variance @ np.square(rotation.axes)
-        more = {**choice.attributes(), "cluster_variances_": turned * np.square(context.scales)}
+        more = {
+            **choice.attributes(), "cluster_variances_": turned * np.square(context.scales),
+            "records_over_noise_": clear.value, "effective_draws_": 0.0,
+        }  # fmt: skip
         return Clusters(means, more, each=("cluster_variances_",))
 
     def _drawn_from(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self.cluster_sizes_, self.cluster_centers_, self.cluster_variances_
+
+    @property
+    def strategy_(self) -> str:
+        """Which releases were made."""
+        check_is_fitted(self)
+        return ONCE if any(entry.query == FourierGrid.name for entry in self.privacy_.releases) else TREE
+
+    @property
+    def strategy_reason_(self) -> str:
+        """Why these releases were made, in a sentence."""
+        once = self.strategy_ == ONCE
+        return reason(self.records_over_noise_, self.bounds_.n_columns, once=once)
+
+
+class KMeansByTree(KMeans):
+    """The search of `KMeans` by its tree alone, as a part of other methods."""
+
+    _may_once: ClassVar[bool] = False

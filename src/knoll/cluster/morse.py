@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.described import default_subclusters, described
 from knoll.cluster.found import Clusters
-from knoll.cluster.kmeans import KMeans
+from knoll.cluster.kmeans import KMeansByTree
 from knoll.diagnose import Facts
 from knoll.estimator import FitContext, PrivateFit, declared
 from knoll.mixture.base import PrivateMixture
@@ -167,8 +167,8 @@ class MorseClustering(PrivateCenters):
         return [ask.within(DENSITY_SHARE) for ask in asks]  # base and density get half of the budget each
 
     def _base(self) -> Any:
-        base = KMeans() if self.base is None else clone(self.base)
-        return base.set_params(epsilon=self.epsilon, delta=self.delta)  # public schedules may depend on them
+        base = KMeansByTree() if self.base is None else clone(self.base)
+        return base.set_params(epsilon=self.epsilon, delta=self.delta, unit=self.unit)  # schedules may depend on them
 
     def _chooses(self, n_columns: int, k: int | None) -> bool:
         """Return whether the number of clusters is chosen from pieces and votes, as by `KMeans`."""

@@ -6,9 +6,9 @@
                     they are merged, step by step, to k                                           (words.py)
     last            release count, mean and variance of the k clusters in all columns             (lifted.py)
 
-With k unknown, more words are left. Joined one pair after another, they show an elbow at the number of clusters, if these
-are clear (numeric/elbow.py): that is free. A record is its direction: rows are scaled to length one by a public rule (queries/sphere.py),
-so there are no bounds to know.
+With k unknown, more words are left. Joined one pair after another, they show an elbow at the number of clusters, if
+these are clear (numeric/elbow.py): that is free. A record is its direction: rows are scaled to length one by a public
+rule (queries/sphere.py), so there are no bounds to know.
 """
 
 from dataclasses import KW_ONLY, dataclass, replace
@@ -118,10 +118,10 @@ class SphericalKMeans(PrivateCenters):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not (self.bounds is None or isinstance(self.bounds, Sphere) or self.bounds == SPHERE):
+        if not (isinstance(self.bounds, Sphere) or self.bounds == SPHERE):
             raise BoundsError(
-                f"bounds={brief(self.bounds)}: SphericalKMeans scales rows to length one and has no other bounds. Leave "
-                "them out; or use KMeans, if lengths matter"
+                f"bounds={brief(self.bounds)}: SphericalKMeans scales rows to length one and has no other bounds. "
+                "Leave them out; or use KMeans, if lengths matter"
             )
 
     def _asks_for(self, n_columns: int, k: int | None) -> list[Ask]:

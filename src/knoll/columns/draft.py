@@ -64,7 +64,7 @@ def draft_toml(path: str | Path, *, delimiter: str | None = None, encoding: str 
     except UnicodeDecodeError:
         raise DataError(
             f"the column names of {files[0].name} are not UTF-8; declare how the file is written: "
-            '--encoding latin-1 (encoding="latin-1")'
+            '--encoding cp1252 (encoding="cp1252", most files from Windows)'
         ) from None
     typed = kind not in ("csv", "sheet")
     if not typed and any(map(is_value, part.names)):

@@ -54,6 +54,9 @@ def picker(columns: Columns, X: Any) -> Callable[[int], Any]:
     names = table_names(X)
     if names is not None:
         places = _places(columns, names)
+        if maker_of(X) == "pandas":  # looking up one column takes long in a frame of thousands
+            listed = [column for _, column in X.items()]
+            return lambda place: listed[places[place]]
         return lambda place: column_at(X, names, places[place])
     if isinstance(X, list | tuple):
         return _from_rows(columns, X)

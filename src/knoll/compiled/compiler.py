@@ -11,6 +11,7 @@ and spawned processes, threads and notebooks can call them.
 import threading
 from collections.abc import Callable
 from functools import update_wrapper
+from types import FunctionType
 from typing import Any
 
 from knoll import progress
@@ -24,16 +25,20 @@ class Compiled:
     Parameters
     ----------
     function : callable
-        Loops over arrays, in the part of Python that numba compiles. It calls nothing of ours.
+        Loops over arrays, in the part of Python that numba compiles. It calls nothing of ours but `calls`.
     kinds : sequence of str
-        What its arguments are: `f` a double, `i` a 64-bit integer, `o` one of 32 bits, `b` a byte, with the number of
-        dimensions if it is an array. Arrays are contiguous and read only; capitals (`F2`, `I1`) are written to, `a2`
-        are doubles in any layout.
+        What its arguments are: `f` a double, `i` a 64-bit integer, `o` one of 32 bits, `u` one of 32 bits without a
+        sign, `b` a byte, with the number of dimensions if it is an array. Arrays are contiguous and read only; capitals
+        (`F2`, `I1`) are written to, `c2` are doubles column after column, `a2` in any layout.
+    calls : sequence of Compiled
+        Compiled functions of the same file that it calls by their names: a change of the file compiles all anew.
     """
 
-    def __init__(self, function: Callable[..., Any], kinds: tuple[str, ...]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], kinds: tuple[str, ...], calls: "tuple[Compiled, ...]" = ()
+    ) -> None:
         update_wrapper(self, function)
-        self.plain, self.kinds = function, kinds
+        self.plain, self.kinds, self.calls = function, kinds, calls
         self._ready: Any = None
 
     def __call__(self, *arguments: Any) -> Any:
@@ -56,22 +61,43 @@ class Compiled:
             return self.afresh()
 
     def afresh(self, *, cache: bool = False) -> Any:
-        """Return the function compiled as written: no reordering of sums, no fused operations."""
+        """Return the function compiled as written: no reordering of sums, no fused operations.
+
+        Equal operations that stand side by side become one instruction, which numba leaves out unless told.
+        """
         import numba
 
         signature = tuple(_type_of(kind) for kind in self.kinds)
-        return numba.njit([signature], nogil=True, fastmath=False, cache=cache)(self.plain)
+        linked = self._linked(cache=cache)
+        settings: Any = numba.config
+        with _LOCK:
+            before, settings.SLP_VECTORIZE = settings.SLP_VECTORIZE, 1
+            try:
+                return numba.njit([signature], nogil=True, fastmath=False, cache=cache)(linked)
+            finally:
+                settings.SLP_VECTORIZE = before
+
+    def _linked(self, *, cache: bool) -> Any:
+        """Return the function to compile, where the names of what it calls mean compiled functions."""
+        if not self.calls:
+            return self.plain
+        known = {each.plain.__name__: each.afresh(cache=cache) for each in self.calls}
+        linked = FunctionType(self.plain.__code__, {**self.plain.__globals__, **known}, self.plain.__name__)
+        linked.__module__, linked.__qualname__ = self.plain.__module__, self.plain.__qualname__
+        return linked
 
 
-def compiled(*kinds: str) -> Callable[[Callable[..., Any]], Compiled]:
+def compiled(*kinds: str, calls: tuple[Compiled, ...] = ()) -> Callable[[Callable[..., Any]], Compiled]:
     """Have a function compiled at its first call, for arguments of these kinds (see `Compiled`)."""
-    return lambda function: Compiled(function, kinds)
+    return lambda function: Compiled(function, kinds, calls)
 
 
 def _type_of(kind: str) -> Any:
     from numba import types
 
-    scalar = {"i": types.int64, "o": types.int32, "b": types.uint8}.get(kind[0].lower(), types.float64)
+    scalars: dict[str, Any] = {"i": types.int64, "o": types.int32, "u": types.uint32, "b": types.uint8}
+    scalar = scalars.get(kind[0].lower(), types.float64)
     if len(kind) == 1:
         return scalar
-    return types.Array(scalar, int(kind[1]), "A" if kind[0] == "a" else "C", readonly=kind[0].islower())
+    layout: Any = {"a": "A", "c": "F"}.get(kind[0], "C")
+    return types.Array(scalar, int(kind[1]), layout, readonly=kind[0].islower())

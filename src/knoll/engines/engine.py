@@ -207,8 +207,12 @@ class Engine(ABC):
             complete = self._complete(rows)
             return bounded_total(query, complete if kept is None else kept.points(number, complete))
 
+        return self._summed(query, work, self._capped())
+
+    def _summed(self, query: QueryProtocol, work: Any, blocks: Iterator[tuple[Any, float]]) -> Integers:
+        """Return the sum of what `work` makes of the blocks of a pass."""
         with one_thread():  # blocks are too small to share among threads of linear algebra
-            total = self._helpers.sum(work, self._capped(), query.shape, partial(progress.report, query.name))
+            total = self._helpers.sum(work, blocks, query.shape, partial(progress.report, query.name))
         self._passes += 1
         return total
 

@@ -32,6 +32,7 @@ MISSING = [
     "", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "#N/A", "n/a", "?", "-",
     "na", "Null", "none", "NONE", "NAN", "NaT", "N.A.", "n.a.", "<NA>", "#NA", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!",
     "#NAME?", "#NUM!", "(null)", "\\N", ".", "--", "\u2013", "\u2014",
+    "k.A.", "k. A.", "k.a.", "keine Angabe", "n.d.", "N/D", "n/d",
 ]  # fmt: skip
 """Texts that stand for a missing value, unless they are declared as levels of a category."""
 
@@ -48,7 +49,10 @@ _SIGNED = r"^([$€£] ?[0-9][0-9.,]*|[0-9][0-9.,]* ?[$€£%])$"
 _GROUPED = r"^-?[1-9][0-9]{0,2}"
 _AMBIGUOUS = re.compile(r"[1-9][0-9]{0,2}[.,][0-9]{3}")
 _WHOLE, _POINT, _COMMA = r"^-?[0-9]+$", r"^-?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?$", r"^-?[0-9]+(,[0-9]*)?$"
-NOT_A_NUMBER = "something that is not a number"
+NOT_A_NUMBER = (
+    "something that is not a number, nor a word for a missing value that is known (NA, n/a, null, -, k.A. and their "
+    "like); replace other such words, each value by itself"
+)
 UNDECIDED = (
     "numbers like 1.234 in a file whose fields are divided by semicolons: is it 1234, or a little more than 1? Say so: "
     'knoll.Source(path, decimal=",") or decimal="."; on the command line --decimal'

@@ -104,7 +104,9 @@ class Spool:
         return self._rows
 
     def batches(self, names: list[str]) -> Iterator[Any]:
-        """Yield the copied batches."""
+        """Yield the copied batches; if nothing was copied, those of the source, as often as it can be read."""
+        if self._buffer is None:
+            return (batch.select(names) for batch in self._source(names))
         return iter(pa.ipc.open_stream(self._buffer))
 
     def _copy(self, names: list[str]) -> None:

@@ -21,7 +21,7 @@ from sklearn.metrics import pairwise_distances_argmin
 
 from knoll.cluster.centers import CENTERS, PrivateCenters
 from knoll.cluster.found import Clusters
-from knoll.cluster.kmeans import SHARES, KMeans, KMeansShares
+from knoll.cluster.kmeans import SHARES, KMeansByTree, KMeansShares
 from knoll.estimator import FitContext, declared
 from knoll.modes.mode_seeking import kept_peaks
 from knoll.numeric.made_up import Measured
@@ -127,7 +127,7 @@ class ModeClustering(PrivateCenters):
     def _asks_for(self, n_columns: int, k: int | None) -> list[Ask]:
         if self._by_density(n_columns, k):
             return series_asks(self, n_columns, 0)
-        local = KMeans()._asks_for(n_columns, k and k * MOST_LOCAL, LEAST_SHARES)
+        local = KMeansByTree()._asks_for(n_columns, k and k * MOST_LOCAL, LEAST_SHARES)
         return [Ask.like(Count(), share=COUNT_SHARE), *(ask.within(1 - COUNT_SHARE) for ask in local)]
 
     def _search(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> Clusters:
@@ -171,7 +171,7 @@ class ModeClustering(PrivateCenters):
         return _clusters(means, points, groups, context.scales, chosen)
 
     def _search_local_means(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> Clusters:
-        search = KMeans(k or 8)
+        search = KMeansByTree(k or 8)
         if k is None:
             found = search._search(context, None, rng)
             means = found.means

@@ -18,6 +18,9 @@ from knoll.privacy.risk import Risk, risk_of
 Floats = npt.NDArray[np.float64]
 
 
+UNNAMED = "unnamed data"  # the dataset of arrays in memory
+
+
 @dataclass(frozen=True)
 class Released:
     """A released value: the number, the standard error of its privacy noise, and where it came from."""
@@ -94,6 +97,11 @@ class Privacy:
     def is_private(self) -> bool:
         """Whether every release used secure noise."""
         return all(entry.private for entry in self.releases)
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the data has a name: that of its file, or the one that its ledger gives it."""
+        return self.dataset != UNNAMED
 
     @property
     def spent_epsilon(self) -> float:

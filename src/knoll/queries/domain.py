@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from knoll.arrays import Floats, Integers
 from knoll.privacy.errors import BoundsError, brief
-from knoll.queries.grid import Grid, clip_to_ball, shorten
+from knoll.queries.grid import Grid, Gridded, clip_to_ball, shorten
 from knoll.queries.query import UNIT
 
 LARGEST_BOUND, SMALLEST_HALF = 1e30, 1e-30
@@ -140,10 +140,11 @@ class Box:
 
     def clip_to_grid(self, block: Floats) -> Floats:
         """Clip to the box and round to the grid; records that hold a NaN are left out."""
-        return self._grid.clip_to_grid(block)
+        return block.on(self) if isinstance(block, Gridded) else self.grid.clip_to_grid(block)
 
     @cached_property
-    def _grid(self) -> Grid:
+    def grid(self) -> Grid:
+        """The grid of the columns."""
         return Grid(self.centre, self.extent, self.steps)
 
     @property
@@ -244,7 +245,7 @@ class Ball:
 
     def clip_to_grid(self, block: Floats) -> Floats:
         """Clip to the ball and cut to the grid; records that hold a NaN are left out."""
-        return clip_to_ball(self.cube.clip_to_grid(block), UNIT)
+        return block.on(self) if isinstance(block, Gridded) else clip_to_ball(self.cube.clip_to_grid(block), UNIT)
 
     @property
     def n_sources(self) -> int:

@@ -111,6 +111,11 @@ def levels(finer: int = 1) -> Number:
     return Number(f"2 to 6 + log2({'k' if finer == 1 else f'{finer}k'}) x", lambda fit: 2, most)
 
 
+def or_none(number: Number) -> Number:
+    """So often, or not at all."""
+    return Number(f"none or {number.words}", lambda fit: 0, number.most)
+
+
 def tree(finer: int = 1) -> tuple[Release, ...]:
     """The tree of `KMeans`, or a finer one."""
     return (
@@ -211,6 +216,8 @@ BY_DENSITY = When("else", lambda fit: not by_local_means(fit))
 NO_BASE = When("no `base`", lambda fit: fit["base"] is None)
 MIXTURE_BASE = When("a mixture as `base`", lambda fit: hasattr(fit["base"], "n_components"))
 CLUSTERER_BASE = When("a clusterer as `base`", lambda fit: hasattr(fit["base"], "n_clusters"))
+FEW = When("2 or 3 columns, `delta` above 0", lambda fit: fit.columns in (2, 3) and fit["delta"] > 0)
+NOT_FEW = When("other columns or `delta=0`", lambda fit: not FEW.holds(fit))
 DENSITY = (CELLS, soft(times(4)))
 SUBCLUSTERS = "k is the number of sub-clusters"
 SUBS = When(
@@ -233,7 +240,13 @@ OPEN = TEXTS & When("no `vocabulary`", lambda fit: not fit["vocabulary"])
 
 RELEASES: dict[str, tuple[Case, ...]] = {
     "KMeans": (
-        Case((*tree(), STEPS), given("n_clusters"), "k is `n_clusters`"),
+        Case((*tree(), STEPS), given("n_clusters") & NOT_FEW, "k is `n_clusters`"),
+        Case(
+            (tree()[0], Release(FourierGrid, times(0, 1)), replace(tree()[2], number=or_none(tree()[2].number)),
+             replace(STEPS, number=times(0, 10))),
+            given("n_clusters") & FEW,
+            "k is `n_clusters`. Either the Fourier coefficients, or tree and steps: the first release decides",
+        ),
         Case((*CHOICE, replace(STEPS, number=times(1, 2))), option("n_clusters", None), CHOSEN),
     ),
     "Lloyd": (Case((Release(CellMoments, parameter("n_steps", paper=5)),)),),

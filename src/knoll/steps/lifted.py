@@ -1,8 +1,8 @@
 """The last release of spherical k-means: count, mean and variance of every cluster, in all columns.
 
-Clusters are the cells of words along the released axes; a record lies in one. What is released of it is its displacement
-from where its cluster's mean is expected, clipped. Noise is taken out axis by axis: where all clusters together show no
-more than noise, means stay where they were expected.
+Clusters are the cells of words along the released axes; a record lies in one. What is released of it is its
+displacement from where its cluster's mean is expected, clipped. Noise is taken out axis by axis: where all clusters
+together show no more than noise, means stay where they were expected.
 """
 
 from dataclasses import dataclass

@@ -4,11 +4,11 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from knoll.diagnose import CellSums
 from knoll.numeric.breathe import breathe, lloyd, with_more
 from knoll.numeric.made_up import Measured
+from knoll.numeric.threads import one_thread
 from knoll.privacy import Ask, Grant
 from knoll.queries import Frame, Nearest
 from knoll.steps.centres import Centres, fused, swap, with_variances
@@ -61,7 +61,6 @@ def hedge_points(root: Leaves, k: int, rng: np.random.RandomState) -> np.ndarray
     return points
 
 
-@threadpool_limits.wrap(limits=1)
 def solve(
     points: np.ndarray, weights: np.ndarray, k: int, rng: np.random.RandomState, spare: int = 0, hedge: int = 0
 ) -> Centres:
@@ -69,8 +68,9 @@ def solve(
     fitted = breathe(points, weights, k, rng)
     if spare:
         seen = np.where(np.arange(len(points)) < len(points) - hedge, weights, 0.0)
-        start = with_more(points, seen, fitted, spare, rng)
-        fitted = lloyd(points, weights, start, SPARE_STEPS)
+        with one_thread(loops=True):
+            start = with_more(points, seen, fitted, spare, rng)
+            fitted = lloyd(points, weights, start, SPARE_STEPS)
     return with_variances(fitted.cluster_centers_, points, weights, fitted.labels_)
 
 

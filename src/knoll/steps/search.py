@@ -77,6 +77,7 @@ def search_tree(
     finer: int = 1,
     without_axes: Grant | None = None,
     alike: bool = False,
+    root: Leaves | None = None,
 ) -> Searched:
     """Search with grants for root, axes, tails and tree.
 
@@ -97,9 +98,12 @@ def search_tree(
         Grant for the tree if no axes are released; by default `grants.tree`.
     alike : bool
         Whether the cells of the tree are taken to be alike (`grow_tree`).
+    root : Leaves, optional
+        All records as one cell, if that is released already.
     """
     frame = Frame(context.domain, context.scales)
-    root = release_root(grants.root, frame, context.domain.longest(context.scales))
+    if root is None:
+        root = release_root(grants.root, frame, context.domain.longest(context.scales))
     if not rotates(frame):
         k = k if isinstance(k, int) else k(frame, root)
         levels = grants.tree if without_axes is None else without_axes

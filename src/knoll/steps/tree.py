@@ -55,11 +55,20 @@ def release_root(grant: Grant, frame: Frame, reach: float) -> Leaves:
     Empirical Bayes shrinks the mean towards the middle of the bounds. It shrinks the variances towards a common
     fraction of the bounds' widths, since noise matters much less for this one number than for each variance.
     """
+    return root_of(ask_root(grant, frame, reach), frame, reach)
+
+
+def ask_root(grant: Grant, frame: Frame, reach: float) -> Shapes:
+    """Release count, sums and squares of all records, as they are."""
     half = frame.half
     axes = 1 / np.sqrt(half)
     radius = min(float(np.linalg.norm(axes * half)), float(axes.max()) * reach)
-    whole = SplitTree(frame.domain)
-    seen = ROOT.ask(grant, whole, frame, np.zeros((1, len(half))), axes[None], np.array([radius]))
+    return ROOT.ask(grant, SplitTree(frame.domain), frame, np.zeros((1, len(half))), axes[None], np.array([radius]))
+
+
+def root_of(seen: Shapes, frame: Frame, reach: float) -> Leaves:
+    """Return all records as one cell, from what `ask_root` released."""
+    half = frame.half
     n = max(float(seen.count[0]), 1.0)
     moved, noise = seen.sums[0] / n, (seen.sums_sd[0] / n) ** 2
     prior = np.clip((moved**2 - noise).sum() / (half**2).sum(), 0.05**2, 0.5**2) * half**2

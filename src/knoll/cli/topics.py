@@ -64,10 +64,9 @@ def _write(model: Any, out: Path) -> dict[Path, str]:
     knoll.save(model, out / "model.json")
     write_summary(model, out / "topics.csv")
     write_keywords(model, out / "keywords.csv")
-    pictures = write_pictures(model, {out / "topics.png": "a picture of them"})
-    return {
+    files = {
         out / "model.json": "the topics: knoll.load(path)",
         out / "topics.csv": "a row for each topic: group, size, words",
         out / "keywords.csv": "the words of each topic, with lift, count and errors",
-        **pictures,
     }
+    return files | write_pictures(model, {out / "topics.png": "a picture of them"})

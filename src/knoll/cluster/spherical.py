@@ -66,7 +66,7 @@ class SphericalKMeans(PrivateCenters):
 
     Rows are scaled to length one. A row of zeros has no direction: it is counted, and moves no centre. Rows may be
     sparse (scipy's csr and csc, arrays and matrices): tags, bags of words. Then columns are chosen and weighed by how
-    often they occur, which is released, and rows are never made dense (steps/sparse.py).
+    often they occur, which is released, and rows are never made dense.
 
     Parameters
     ----------

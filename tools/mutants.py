@@ -629,6 +629,28 @@ MUTANTS = [
         "not_repeated",
     ),
     Mutant(
+        "errors hold no password of a URI",
+        "privacy/errors.py",
+        "masked(each) if isinstance(each, str) else each for each in said",
+        "each for each in said",
+        "tests/privacy/test_masked.py",
+    ),
+    Mutant(
+        "the command that a report shows holds no password",
+        "cli/typed.py",
+        """{'...@' if at else ''}{place}")""",
+        """{rest}")""",
+        "tests/privacy/test_masked.py",
+    ),
+    Mutant(
+        "Connect's plans of chance are refused",
+        "engines/spark.py",
+        "        same = not _CHANCE.search(safely(WHAT, lambda: frame._explain_string(extended=True)))\n",
+        "        same = True\n",
+        "tests/engines/test_spark.py",
+        "plans_of_chance",
+    ),
+    Mutant(
         "lists are taken apart before they become an array",
         "source/users.py",
         "    if isinstance(X, list | tuple):\n        try:",

@@ -22,10 +22,12 @@ from knoll.document import read_document, short
 from knoll.earlier import FORMAT, as_of_today
 from knoll.imputing import imputed_places
 from knoll.privacy import Budget, DataError, Privacy, Relation
-from knoll.queries import Ball, Box
+from knoll.queries import Ball, Box, Sphere
 from knoll.registry import ESTIMATORS
 
-_NOT_SAVED = {"bounds", "columns", "ledger", "unit", "random_state", "verbose"}
+_NOT_SAVED = {
+    "bounds", "columns", "ledger", "unit", "random_state", "verbose", "encoder", "vocabulary", "stop_words"
+}  # fmt: skip
 _LARGEST_FILE = 2**30  # bytes: a hostile file must not fill the memory
 _LONGEST_WORD, _LARGEST_NUMBER = 100, 1e100  # limits of a parameter: no real one comes near
 _MOST_AXES = 8  # most axes of an array: far more than any attribute has, and numpy fails above 32
@@ -51,7 +53,8 @@ def save(model: Any, path: str | PathLike[str]) -> None:
         "bounds_in_doubt": _doubts_out(model),
         **_table_out(model),
         **_imputed_out(model),
-        "fitted": {name: _nested(np.asarray(getattr(model, name))) for name in model._published},
+        "fitted": {name: _nested(np.asarray(getattr(model, name))) for name in model._published}
+        | {name: list(getattr(model, name)) for name in _words_published(model)},
         "privacy": model.privacy_.to_dict(),
         **_quality_out(model),
     }
@@ -119,6 +122,8 @@ def _build(data: dict[str, Any]) -> Any:
         ):
             raise ValueError(f"its parts do not fit together ({name})")
         setattr(model, name, array if axes else array.item())
+    for name, axis in _words_published(model).items():
+        setattr(model, name, _listed_words(data["fitted"][name], name, lengths[axis]))
     if data["columns"] is not None:
         names = data["columns"]
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
@@ -132,6 +137,19 @@ def _build(data: dict[str, Any]) -> Any:
     model._restore()
     model._diagnose()
     return model
+
+
+def _words_published(model: Any) -> dict[str, str]:
+    """Return which attributes are lists of words, and along which axis."""
+    return getattr(model, "_published_words", {})
+
+
+def _listed_words(given: Any, name: str, length: int) -> list[str]:
+    if not isinstance(given, list) or len(given) != length:
+        raise ValueError(f"its parts do not fit together ({name})")
+    if not all(isinstance(word, str) and len(word) <= _LONGEST_WORD for word in given):
+        raise ValueError(f"{name} are not words")
+    return given
 
 
 def _estimator(data: dict[str, Any], within: int = 0) -> Any:
@@ -212,6 +230,8 @@ def _bounds_out(bounds: Box | Ball) -> dict[str, Any]:
     names = None if bounds.names is None else [str(name) for name in bounds.names]
     if isinstance(bounds, Box):
         return {"kind": "box", "lower": list(bounds.lower), "upper": list(bounds.upper), "names": names}
+    if isinstance(bounds, Sphere):
+        return {"kind": "sphere", "n_columns": bounds.n_columns, "names": names}
     return {"kind": "ball", "radius": bounds.radius, "middle": list(bounds.middle), "names": names}
 
 
@@ -221,8 +241,12 @@ def _bounds_in(data: dict[str, Any]) -> Box | Ball:
         bounds: Box | Ball = Box(_side(data["lower"]), _side(data["upper"]), names)
     elif data["kind"] == "ball":
         bounds = Ball(_side([data["radius"]])[0], _side(data["middle"]), names)
+    elif data["kind"] == "sphere":
+        if type(data["n_columns"]) is not int:
+            raise ValueError("the number of columns of its sphere is no whole number")
+        bounds = Sphere(data["n_columns"], names)
     else:
-        raise ValueError("its bounds are neither a box nor a ball")
+        raise ValueError("its bounds are neither a box, a ball nor a sphere")
     if names is not None and len(names) != bounds.n_columns:
         raise ValueError("its bounds have another number of names")
     return bounds

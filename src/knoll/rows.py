@@ -16,6 +16,8 @@ from knoll.columns import as_columns, encode_table
 from knoll.columns.frames import TableType
 from knoll.engines.decode import frame_to_doubles, is_frame, maker_of, names_of, plain_to_doubles, refuse_dates
 from knoll.engines.engine import REFUSED
+from knoll.engines.sparse import SparseEngine, is_sparse, rows_of
+from knoll.engines.words import WordEngine
 from knoll.imputing import filled
 from knoll.privacy import DataError, User
 from knoll.privacy.errors import BoundsError
@@ -24,13 +26,17 @@ from knoll.source import (
     Clustered,
     Elsewhere,
     Source,
+    Streamed,
+    Table,
     as_source,
     label_clustered,
+    label_stream,
     open_array,
     open_source,
     open_table,
     split_users,
 )
+from knoll.source.texts import TextRows
 
 try:
     from sklearn.utils.validation import validate_data
@@ -44,6 +50,10 @@ except ImportError:  # scikit-learn 1.5 has a method for it, and other names
         return _estimator._validate_data(X, reset=reset, cast_to_ndarray=not skip_check_array, **options)
 
 
+SMALL = (np.dtype(np.float16), np.dtype(np.float32))
+"""Numbers that are kept as they are while they wait: every double that is made of one is exact."""
+AT_ONCE = 2**14  # rows of such numbers that become doubles at once
+
 GAPS = (
     "the rows hold missing (NaN) or infinite values: leave such rows out first. (`predict` of a model with "
     'missing="drop" does so itself, and gives them the label -1.)'
@@ -53,6 +63,8 @@ GAPS = (
 def open_rows(estimator: Any, X: Any, response: Any, *, nulls: bool) -> tuple[Any, str]:
     """Return the rows as an engine, and the name of the dataset."""
     handling = {"missing": estimator.missing, "unit": estimator.unit, "nulls": nulls}
+    if isinstance(X, TextRows):
+        return _open_texts(estimator, X, handling)
     columns = as_columns(estimator.bounds)
     estimator.table_type_ = TableType.of(X, columns)
     if columns is not None:
@@ -66,6 +78,8 @@ def open_rows(estimator: Any, X: Any, response: Any, *, nulls: bool) -> tuple[An
         estimator.columns_, estimator.n_features_in_ = columns, len(columns)
         estimator.feature_names_in_ = np.array(columns.names, dtype=object)
         return open_table(columns, X, **handling)
+    if is_sparse(X):
+        return _open_sparse(estimator, X, response, handling), UNNAMED
     source = as_source(X)
     if source is not None:
         if response is not None:
@@ -79,11 +93,39 @@ def open_rows(estimator: Any, X: Any, response: Any, *, nulls: bool) -> tuple[An
     named = estimator.bounds if isinstance(estimator.bounds, Mapping) else getattr(estimator.bounds, "names", None)
     if named:
         table = select_columns(table, list(named))
-    array = check_rows(estimator, table, reset=True, allow_missing=nulls or estimator.missing != "refuse")
+    array = check_rows(estimator, table, reset=True, allow_missing=nulls or estimator.missing != "refuse", small=True)
     if response is not None:
         array = _with_response(estimator, array, response)
     names = getattr(estimator, "feature_names_in_", None)
     return open_array(array, names, users, **handling), UNNAMED
+
+
+def _open_texts(estimator: Any, X: TextRows, handling: dict[str, Any]) -> tuple[Any, str]:
+    """Return texts that became vectors and words as an engine."""
+    estimator._has_texts, estimator.table_type_ = X.words is not None, TableType()
+    missing, unit, nulls = handling["missing"], handling["unit"], handling["nulls"]
+    if is_sparse(X.vectors):
+        matrix, _ = rows_of(X.vectors, None)
+        estimator.n_features_in_ = matrix.shape[1]
+        engine: Any = SparseEngine(matrix, users=X.users, missing=missing, unit=unit, nulls=nulls)
+    else:
+        array = check_rows(estimator, X.vectors, reset=True, allow_missing=nulls or missing != "refuse")
+        engine = open_array(array, None, X.users, missing=missing, unit=unit, nulls=nulls)
+    return engine if X.words is None else WordEngine(engine, X.words, X.users), X.name
+
+
+def _open_sparse(estimator: Any, X: Any, response: Any, handling: dict[str, Any]) -> SparseEngine:
+    """Return sparse rows as an engine, if the method takes them as they are."""
+    if not getattr(estimator, "_takes_sparse", False):
+        raise DataError(
+            "A sparse matrix was passed, and this method needs dense rows: use knoll.SphericalKMeans, which takes "
+            "sparse ones, or X.toarray() if it fits into memory"
+        )
+    if response is not None:
+        raise DataError("sparse rows have no response")
+    matrix, users = rows_of(X, handling["unit"])
+    estimator.n_features_in_ = matrix.shape[1]
+    return SparseEngine(matrix, users=users, **handling)
 
 
 def _with_response(estimator: Any, array: np.ndarray, response: Any) -> np.ndarray:
@@ -113,8 +155,12 @@ def doubles_of(table: Any) -> np.ndarray:
         raise DataError("X or y holds values that are not numbers") from None
 
 
-def check_rows(estimator: Any, X: Any, *, reset: bool, allow_missing: bool = False) -> np.ndarray:
-    """Validate a table in memory as scikit-learn does, with errors that quote no value."""
+def check_rows(estimator: Any, X: Any, *, reset: bool, allow_missing: bool = False, small: bool = False) -> np.ndarray:
+    """Validate a table in memory as scikit-learn does, with errors that quote no value.
+
+    With `small`, an array of smaller floating-point numbers stays as it is; else all become doubles.
+    """
+    kept = small and isinstance(X, np.ndarray) and X.dtype in SMALL and not isinstance(X, np.ma.MaskedArray)
     if is_frame(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)  # names, and the number of columns
         array = frame_to_doubles(X)
@@ -125,7 +171,9 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, allow_missing: bool = Fal
     try:
         if is_frame(X):
             return check_array(array, dtype=np.float64, **{_FINITE: not allow_missing})
-        return validate_data(estimator, X, reset=reset, dtype=np.float64, **{_FINITE: not allow_missing})
+        return validate_data(
+            estimator, X, reset=reset, dtype=X.dtype if kept else np.float64, **{_FINITE: not allow_missing}
+        )
     except OverflowError:
         raise DataError("X holds numbers too large for a double") from None
     except ValueError as error:
@@ -161,13 +209,16 @@ def select_columns(X: Any, names: list[Any]) -> Any:
     return X[names] if maker_of(X) == "pandas" else X.select(names)
 
 
-def label_rows(estimator: Any, X: Any, label: Callable[[np.ndarray], np.ndarray]) -> Any:
+def label_rows(
+    estimator: Any, X: Any, label: Callable[[np.ndarray], np.ndarray], *, part_of_cluster: bool = False
+) -> Any:
     """Label the rows of what `fit` accepts, for their holder; -1 for a row with a missing value.
 
-    What a cluster holds is labelled there, lazily: the labels of a Dask collection are one too.
+    What a cluster or a stream holds is labelled when it is read, and comes back as the same kind of thing.
     """
-    if isinstance(source := as_source(X), Clustered):
-        return label_clustered(source, partial(label_rows, estimator, label=label))
+    source = as_source(X)
+    if isinstance(source, Clustered):
+        return label_clustered(source, partial(label_rows, estimator, label=label, part_of_cluster=True))
 
     def labelled(rows: np.ndarray) -> np.ndarray:
         labels = np.full(len(rows), -1)
@@ -176,9 +227,18 @@ def label_rows(estimator: Any, X: Any, label: Callable[[np.ndarray], np.ndarray]
             labels[usable] = label(estimator.bounds_.coordinates(rows[usable]))
         return labels
 
-    return np.concatenate(
-        [np.empty(0, dtype=np.int64), *map(labelled, _blocks_to_label(estimator, X if source is None else source))]
-    )
+    if isinstance(source, Streamed | Table):
+        return _label_stream(estimator, source, lambda rows: labelled(filled(rows, _fills(estimator))))
+    blocks = _blocks_to_label(estimator, X if source is None else source, part_of_cluster)
+    return np.concatenate([np.empty(0, dtype=np.int64), *map(labelled, blocks)])
+
+
+def _label_stream(estimator: Any, source: Streamed | Table, label: Callable[[np.ndarray], np.ndarray]) -> Any:
+    columns = getattr(estimator, "columns_", None)
+    encoded = () if columns is None else columns.names
+    stream = source.stream(None, encoded) if isinstance(source, Table) else source.stream
+    named = _same_columns(estimator, source).columns if columns is None else columns
+    return label_stream(stream, getattr(source, "given", None), named, estimator.n_features_in_, label)
 
 
 def same_columns(estimator: Any, X: Any) -> Any:
@@ -192,7 +252,7 @@ def _same_columns(estimator: Any, source: Elsewhere) -> Elsewhere:
     return source if names is None else replace(source, columns=[str(name) for name in names])
 
 
-def _blocks_to_label(estimator: Any, X: Any) -> Iterator[np.ndarray]:
+def _blocks_to_label(estimator: Any, X: Any, gaps: bool = False) -> Iterator[np.ndarray]:
     """Yield the rows of what `fit` accepts, in order, for their holder.
 
     The column of user ids, if there is one, is left out. Non-private: what is computed from these rows is not released.
@@ -212,7 +272,9 @@ def _blocks_to_label(estimator: Any, X: Any) -> Iterator[np.ndarray]:
         table, _ = split_users(X, estimator.unit if _has_users(X, estimator) else None)
         if hasattr(estimator, "feature_names_in_"):
             table = select_columns(table, list(estimator.feature_names_in_))
-        yield check_rows(estimator, table, reset=False, allow_missing=estimator.missing == "drop")
+        rows = check_rows(estimator, table, reset=False, allow_missing=gaps or estimator.missing == "drop", small=True)
+        for start in range(0, max(1, len(rows)), AT_ONCE if rows.dtype in SMALL else max(1, len(rows))):
+            yield np.asarray(rows[start : start + AT_ONCE] if rows.dtype in SMALL else rows, dtype=np.float64)
 
 
 def _fills(estimator: Any) -> np.ndarray | None:

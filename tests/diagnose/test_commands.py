@@ -5,7 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 import knoll
-from knoll.cli import common
+from knoll.cli import printed
 from knoll.cli.main import app
 from knoll.testing import seeded_noise
 from tests.diagnose.registry import people, three
@@ -53,6 +53,6 @@ def test_a_good_fit_has_no_remarks(tmp_path):
 def test_that_a_fit_is_not_private_is_said_once(capsys):
     with seeded_noise(0):
         model = knoll.KMeans(3, bounds=(-10, 10)).fit(three(0))
-    with common.console.capture() as caught:
-        common.print_remarks(model)
+    with printed.console.capture() as caught:
+        printed.print_remarks(model)
     assert "NOT PRIVATE" not in caught.get()

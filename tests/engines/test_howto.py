@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engines import postgres
+from tests.engines import postgres, spark_cluster
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "guides" / "elsewhere.md").read_text()
@@ -39,6 +39,8 @@ def test_pieces_run(title, tmp_path, monkeypatch):
         pytest.skip("no PostgreSQL server on this machine")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))  # of Spark's workers, which other tests use after this one
     monkeypatch.chdir(tmp_path)
+    if title == "Spark":
+        spark_cluster.stop()  # the page starts a session of its own, and getOrCreate would take another's
     names: dict = {}
     _run(FIRST, names)
     if title == "PostgreSQL":
@@ -52,7 +54,7 @@ def test_pieces_run(title, tmp_path, monkeypatch):
         _run(PIECES[title], names)
         assert names["model"].cluster_centers_.shape == (2, 2)
     if title == "Spark":
-        names["spark"].stop()  # tests of faults need a session of their own
+        spark_cluster.stop()
 
 
 def _fill(server, table):

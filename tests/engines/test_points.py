@@ -1,4 +1,4 @@
-"""Grid points of projected rows are kept from one pass to the next, and totals are those of the rows."""
+"""Grid points of rows are kept from one pass to the next, and totals are those of the rows."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,18 @@ import pytest
 from knoll.engines import ArrayEngine, points
 from knoll.engines.ids import ids_of
 from knoll.privacy import PrivacyError, User
-from knoll.queries import Ball, CellShapes, Frame, Nearest, Projected, SplitTree
+from knoll.queries import (
+    Ball,
+    Box,
+    CellMoments,
+    CellShapes,
+    Frame,
+    Nearest,
+    NearestVotes,
+    Projected,
+    SplitTree,
+    TreeCounts,
+)  # fmt: skip
 from knoll.queries.grid import Gridded
 
 
@@ -49,6 +60,40 @@ def test_totals_are_those_of_the_rows(rows, rng):
         assert np.array_equal(engine.aggregate(query), query.summarise(rows))
 
 
+@pytest.mark.parametrize("columns", [4, 6, 8])
+@pytest.mark.parametrize("kind", ["box", "ball"])
+def test_rows_are_put_on_a_grid_once(kind, columns, rng):
+    """All that is asked of one domain comes from what the first pass kept; other widths of columns need the rows."""
+    domain = Box((-2.0,) * columns, (2.0,) * columns) if kind == "box" else Ball(2.0, (0.0,) * columns)
+    rows = rng.normal(size=(2000, columns))
+    rows[::97, 1] = np.nan
+    tree = SplitTree(domain)
+    tree.open([*tree.split(0, 0, 0.0)])
+    cells = Nearest(rng.normal(size=(5, columns)), domain)
+    asked = [
+        nearest(domain), shapes(tree, Frame(domain), 2), CellMoments(cells), CellMoments(tree), NearestVotes(cells),
+        TreeCounts(tree),
+    ]  # fmt: skip
+    right = [query.summarise(rows) for query in asked]
+    stretched = CellMoments(Nearest(cells.centres, domain, np.linspace(1, 2, columns)))
+    engine = ArrayEngine(rows, missing="drop", block_rows=300)
+    for query, total in zip(asked, right, strict=True):
+        assert np.array_equal(engine.aggregate(query), total)
+        assert np.array_equal(engine.aggregate(stretched), stretched.summarise(rows))
+    kept = engine._points._blocks
+    assert len(kept) == 7
+    for query, total in zip(asked, right, strict=True):
+        assert np.array_equal(sum(query.summarise(kept[number]) for number in kept), total)
+
+
+def test_few_columns_and_many_are_not_kept(rng):
+    """Three columns would take more than the rows; in nine, quantising is little beside the rest."""
+    for columns in (3, 9):
+        engine = ArrayEngine(rng.normal(size=(100, columns)))
+        engine.aggregate(nearest(Box((-2.0,) * columns, (2.0,) * columns)))
+        assert engine._points is None
+
+
 def test_rows_are_projected_once(rows, rng):
     domain = projection(rng)
     domain.source = Counting(3.0, (0.0,) * 6)
@@ -77,16 +122,16 @@ def test_users_are_capped_before(rows, rng):
 
 
 def test_what_does_not_fit_is_projected_again(rows, rng, monkeypatch):
-    monkeypatch.setattr(points, "_MOST_BYTES", 2 * 300 * 3 * 4)
+    monkeypatch.setattr(points, "_MOST_BYTES", 2 * 300 * 8 * 4)
     engine, query = ArrayEngine(rows, missing="drop", block_rows=300), nearest(projection(rng))
     for _ in range(2):
         assert np.array_equal(engine.aggregate(query), query.summarise(rows))
-    assert sorted(engine._points._blocks) == [0, 1]
+    assert len(engine._points._blocks) == 2
 
 
-def test_more_coordinates_than_columns_are_not_kept(rows, rng):
+def test_what_takes_more_than_the_rows_is_not_kept(rows, rng):
     engine = ArrayEngine(rows, missing="drop")
-    engine.aggregate(nearest(Projected(Ball(3.0, (0.0,) * 6), rng.normal(size=(7, 6)), 3.0)))
+    engine.aggregate(nearest(Projected(Ball(3.0, (0.0,) * 6), rng.normal(size=(13, 6)), 3.0)))
     assert engine._points is None
 
 

@@ -1,14 +1,15 @@
-"""Spark: the same integers as in memory, Python workers that are killed, and refusals where data changes."""
+"""Spark, classic and Connect: the same integers as in memory, workers and executors that are killed, and refusals."""
 
+import functools
 import os
 import shutil
+import subprocess
 import sys
-import threading
-import time
-from pathlib import Path
+from importlib.util import find_spec
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
@@ -18,8 +19,9 @@ from knoll.engines import ArrayEngine
 from knoll.privacy import DataError
 from knoll.queries import Count
 from knoll.source import as_source, open_source
-from tests.contract.registry import QUERIES
+from tests.engines import faults, spark_cluster
 from tests.engines.test_sql import COLUMNS, DATA
+from tests.engines.together import assert_same, rows_for_all
 
 pytest.importorskip("pyspark", reason="no Spark: knoll[spark]")
 pytestmark = [
@@ -27,36 +29,28 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("java") is None, reason="no Java on this machine"),
     pytest.mark.filterwarnings("ignore"),
 ]
-SOME = ["moments, box", "votes, scaled", "moments, kinds of columns", "components, hard", "scatter matrix"]
+CONNECT = pytest.mark.skipif(find_spec("grpc") is None, reason="no Spark Connect: pyspark[connect]")
+BOUNDS = (-60, 60)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", autouse=True)
+def _stopped_at_the_end():
+    yield
+    spark_cluster.stop()
+
+
+@pytest.fixture
 def spark():
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ["PYTHONPATH"] = str(Path(__file__).parents[2])  # workers unpickle functions of this file
-    from pyspark.sql import SparkSession
+    return spark_cluster.session()
 
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.driver.memory": "1g",
-        "spark.speculation": "true",
-        "spark.sql.execution.arrow.pyspark.enabled": "true",
-    }
-    if (other := SparkSession.getActiveSession()) is not None:
-        other.stop()  # of another file: getOrCreate would take it as it is, and "local[2]" fails with its first task
-    builder = SparkSession.builder.master("local[2,4]")
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    assert session.sparkContext.master == "local[2,4]"
-    session.sparkContext.setLogLevel("OFF")
-    yield session
-    session.stop()
+
+@pytest.fixture(params=["classic", pytest.param("connect", marks=CONNECT)])
+def either(request):
+    return spark_cluster.session() if request.param == "classic" else spark_cluster.remote()
 
 
 def _frame(spark, table, parts=2):
-    return spark.createDataFrame(pa.table(table)).repartition(parts).localCheckpoint()
+    return spark.createDataFrame(pa.table(table)).repartition(parts)
 
 
 def _rows(n=1000, d=5):
@@ -67,26 +61,45 @@ def _named(rows):
     return {f"c{j}": rows[:, j] for j in range(rows.shape[1])}
 
 
-def test_queries_give_the_same_integers(spark):
-    rows = _rows()
-    engine = open_source(as_source(_frame(spark, _named(rows))), None, missing="refuse", unit=None)
-    for name in SOME:
-        query, d = QUERIES[name]
-        assert d == 5
-        assert np.array_equal(engine.aggregate(query), ArrayEngine(rows).aggregate(query)), name
+def _open(frame, **handling):
+    return open_source(as_source(frame), None, **{"missing": "refuse", "unit": None, **handling})
+
+
+def test_every_query_gives_the_same_integers(either, monkeypatch):
+    rows = rows_for_all()
+    frame = _frame(either, _named(rows))
+    engine = _open(frame)
+    assert_same(engine, ArrayEngine(rows))  # packed
     assert engine.column_marks() == ArrayEngine(rows).column_marks()
+    monkeypatch.setattr("knoll.engines.spark._MOST_KEPT", 0)
+    monkeypatch.setattr("knoll.engines.spark._MOST_RESULTS", 1)
+    assert_same(_open(frame), ArrayEngine(rows))  # as they are, and partial sums added in two stages
 
 
-def test_kinds_decimals_nulls_users_and_predict(spark):
+def test_empty_partitions_and_packed_rows_of_any_number(spark):
+    rows = _rows(1003, 3)
+    frame = spark.createDataFrame(pa.table(_named(rows))).coalesce(1)
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "100")
+    try:
+        for given in (frame, frame.repartition(4, "c0").filter("c0 > 0")):
+            kept = rows if given is frame else rows[rows[:, 0] > 0]
+            engine = _open(given.union(frame.filter("c0 > 1e9")))
+            assert engine.aggregate(Count()) == len(kept)
+            assert engine.column_marks() == ArrayEngine(kept).column_marks()
+    finally:
+        spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
+
+
+def test_kinds_decimals_nulls_users_and_predict(either):
     table = pa.Table.from_pandas(DATA, preserve_index=False)
     gaps = pa.array([None if i % 50 == 0 else value for i, value in enumerate(DATA["plan"])])
     table = table.set_column(table.schema.names.index("plan"), "plan", gaps)
-    frame = _frame(spark, table, 3)
+    frame = _frame(either, table, 3)
     fit = {"bounds": COLUMNS, "unit": knoll.User("user id", 5), "random_state": 0, "epsilon": 5.0, "missing": "drop"}
     with knoll.testing.seeded_noise(1):
-        found = knoll.Lloyd(3, **fit).fit(frame)
+        found = knoll.Lloyd(3, n_steps=2, **fit).fit(frame)
     with knoll.testing.seeded_noise(1):
-        expected = knoll.Lloyd(3, **fit).fit(table)
+        expected = knoll.Lloyd(3, n_steps=2, **fit).fit(table)
     assert np.array_equal(found.cluster_centers_, expected.cluster_centers_)
     labels = expected.predict(frame)
     assert type(labels).__module__.startswith("pyspark.")
@@ -95,17 +108,19 @@ def test_kinds_decimals_nulls_users_and_predict(spark):
     assert -1 in got.column("label").to_pylist()
 
 
-def test_plans_of_chance_are_refused(spark, tmp_path):
-    from pyspark.sql.functions import rand
+def test_plans_of_chance_are_refused(either, tmp_path):
+    from pyspark.sql import functions, is_remote
+    from pyspark.sql.connect.functions import rand
 
-    frame = _frame(spark, _named(_rows(200, 2)))
+    chance = functions.rand if hasattr(either, "sparkContext") and not is_remote() else rand
+    frame = _frame(either, _named(_rows(200, 2)))
     ledger = knoll.Ledger(tmp_path / "privacy.db", "rows")
-    for given in (frame.filter(rand() > 0.5), frame.withColumn("c1", rand())):
+    for given in (frame.filter(chance() > 0.5), frame.withColumn("c1", chance())):
         with pytest.raises(DataError, match=r"not the same each time it is computed.*localCheckpoint"):
-            knoll.KMeans(2, bounds=(-60, 60), ledger=ledger).fit(given)
-    chance = frame.mapInArrow(_by_chance, frame.schema)  # the plan does not say so
+            knoll.KMeans(2, bounds=BOUNDS, ledger=ledger).fit(given)
+    hidden = frame.mapInArrow(_by_chance, frame.schema)  # the plan does not say so
     with pytest.raises(DataError, match="gave other rows than before"):
-        knoll.KMeans(2, bounds=(-60, 60), ledger=ledger).fit(chance)
+        knoll.KMeans(2, bounds=BOUNDS, ledger=ledger).fit(hidden)
     assert ledger.spend("rows").releases == 0
 
 
@@ -129,53 +144,94 @@ def test_bad_data_is_refused_once(spark):
         knoll.KMeans(2, bounds=(0, 1)).fit(frame.filter("c0 > 1e9"))
 
 
-def test_on_the_command_line(spark, tmp_path):
-    DATA[["a", "b"]].to_parquet(tmp_path / "rows.parquet")
-    given = ["cluster", str(tmp_path / "rows.parquet"), "--bounds", "a=-50:50,b=-5:5", "--k", "2", "--spark"]
-    result = CliRunner().invoke(app, [*given, "--method", "lloyd", "--out", str(tmp_path)])
-    assert result.exit_code == 0, result.output
-    assert (tmp_path / "model.json").exists()
+def test_folders_and_globs_on_the_command_line(spark, tmp_path):
+    (tmp_path / "in" / "year=2020").mkdir(parents=True)
+    DATA[["a", "b"]].iloc[:700].to_parquet(tmp_path / "in" / "0.parquet")
+    DATA[["a", "b"]].iloc[700:].to_parquet(tmp_path / "in" / "year=2020" / "1.parquet")  # the folder is no column
+    DATA[["a", "b"]].iloc[:0].to_parquet(tmp_path / "in" / "year=2020" / "empty.parquet")
+    written = []
+    for data, more in (("in", ["--spark"]), ("in/**/*.parquet", ["--spark"]), ("in", [])):
+        given = ["cluster", str(tmp_path / data), "--bounds", "-50:50", "--k", "2", "--seed", "0", *more]
+        with knoll.testing.seeded_noise(1):
+            result = CliRunner().invoke(app, [*given, "--method", "lloyd", "--out", str(tmp_path / "out")])
+        assert result.exit_code == 0, result.output
+        written.append((tmp_path / "out" / "centers.csv").read_text())
+    assert written[0] == written[1] == written[2]
 
 
-def test_a_python_worker_that_is_killed_changes_nothing(spark):
+FIT = {"bounds": BOUNDS, "random_state": 0, "n_steps": 3}
+
+
+@pytest.fixture
+def kept(spark, tmp_path):
+    """Rows in files, which an executor that is lost does not take with it."""
     rows = _rows(2000, 2)
-    frame = _frame(spark, _named(rows))
+    pq.write_table(pa.table(_named(rows)), tmp_path / "rows.parquet")
+    return rows, spark.read.parquet(str(tmp_path / "rows.parquet")).repartition(2, "c0")
+
+
+def test_a_task_that_always_fails_is_given_up_and_nothing_is_recorded(kept, tmp_path):
+    frame = kept[1].coalesce(1)
+    ledger = knoll.Ledger(tmp_path / "privacy.db", "rows")
+    with (
+        faults.struck([2], faults.kill_worker, tmp_path / "struck", times=4),
+        pytest.raises(DataError, match="the Spark DataFrame cannot be read"),
+    ):
+        knoll.Lloyd(2, **FIT, ledger=ledger).fit(frame)
+    assert ledger.spend("rows").releases == 1  # of the pass before; pass 0 looks
+    knoll.Lloyd(2, **FIT, ledger=ledger).fit(frame)
+    assert ledger.spend("rows").releases == 4
+
+
+def test_files_that_change_between_passes(kept, tmp_path, monkeypatch):
+    """Rows that were kept are those of the first look; without them, the change is noticed."""
+    rows, frame = kept
+    fewer = functools.partial(pq.write_table, pa.table(_named(rows[1:])), tmp_path / "rows.parquet")
+    monkeypatch.setattr("knoll.engines.spark._MOST_KEPT", 0)
+    ledger = knoll.Ledger(tmp_path / "privacy.db", "rows")
+    with faults.at_passes([2], fewer), pytest.raises(DataError, match="gave other rows|cannot be read"):
+        knoll.Lloyd(2, **FIT, ledger=ledger).fit(frame)
+    assert ledger.spend("rows").releases == 1
+
+
+@CONNECT
+def test_a_client_that_is_killed(spark, tmp_path):
+    """What was recorded before its noise is in the ledger, and the next fit goes on."""
+    path = tmp_path / "privacy.db"
+    program = CLIENT.format(address=spark_cluster.address(), path=path, at=2)
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], cwd=spark_cluster.ROOT, timeout=120)
+    assert done.returncode == -9
+    ledger = knoll.Ledger(path, "rows")
+    assert ledger.spend("rows").releases == 1
+    knoll.Lloyd(2, **FIT, ledger=ledger).fit(_frame(spark_cluster.remote(), _named(_rows(500, 2))))
+    assert ledger.spend("rows").releases == 4
+
+
+CLIENT = """
+from pyspark.sql.connect.session import SparkSession
+import knoll
+from tests.engines import faults
+from tests.engines.test_spark import FIT, _frame, _named, _rows
+spark = SparkSession.builder.remote("{address}").getOrCreate()
+with faults.at_passes([{at}], faults.kill_driver):
+    knoll.Lloyd(2, **FIT, ledger=knoll.Ledger("{path}", "rows")).fit(_frame(spark, _named(_rows(500, 2))))
+"""
+
+
+@pytest.mark.parametrize(
+    ("strike", "passes", "times"),
+    [
+        (faults.kill_worker, [0, 2], 1),
+        (faults.be_slow, [2], 1),
+        (faults.kill_executor, [2], 2),  # both of them; the last of these tests, since new ones start slowly
+    ],
+    ids=["Python workers", "speculation", "both executors"],
+)
+def test_what_is_lost_or_slow_changes_nothing(kept, strike, passes, times, tmp_path):
+    rows, frame = kept
     with knoll.testing.seeded_noise(1):
-        expected = knoll.Lloyd(2, bounds=(-60, 60), random_state=0).fit(rows)
-    killed: list[int] = []
-    killer = threading.Thread(target=_kill_one, args=[killed])
-    killer.start()
-    with knoll.testing.seeded_noise(1):
-        found = knoll.Lloyd(2, bounds=(-60, 60), random_state=0).fit(frame)
-    killer.join()
-    assert killed
+        expected = knoll.Lloyd(2, **FIT).fit(rows)
+    with knoll.testing.seeded_noise(1), faults.struck(passes, strike, tmp_path / "struck", times):
+        found = knoll.Lloyd(2, **FIT).fit(frame)
+    assert faults.strikes(tmp_path / "struck") == times * len(passes)
     assert np.array_equal(found.cluster_centers_, expected.cluster_centers_)
-
-
-def _kill_one(killed):
-    """Kill a Python worker of our own Spark while it works: a child of the daemon that our Java started."""
-    time.sleep(0.3)
-    until = time.monotonic() + 20
-    while not killed and time.monotonic() < until:
-        parents = dict(_processes(""))
-        daemons = {pid for pid, _ in _processes("pyspark.daemon") if os.getpid() in _above(pid, parents)}
-        for pid in [pid for pid in daemons if parents.get(pid) in daemons][:1]:
-            os.kill(pid, 9)
-            killed.append(pid)
-
-
-def _processes(word):
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{name}/cmdline") as line, open(f"/proc/{name}/status") as status:
-                text, parent = line.read(), next(x for x in status if x.startswith("PPid:"))
-        except OSError:
-            continue
-        if word in text:
-            yield int(name), int(parent.split()[1])
-
-
-def _above(pid, parents):
-    while pid in parents and pid > 1:
-        pid = parents[pid]
-        yield pid

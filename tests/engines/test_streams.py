@@ -65,16 +65,64 @@ def test_kinds_of_columns_and_missing_values(missing):
         assert list(found.feature_names_in_) == list(KINDS), name
 
 
-def test_bounds_by_name_choose_columns_and_predict_keeps_the_order():
+def test_bounds_by_name_choose_columns():
     rows = _rows()
     names, bounds = ["a", "b"], {"b": (-60, 60), "a": (-60, 60)}
     model = knoll.KMeans(2, bounds=bounds, random_state=0).fit(pl.DataFrame(rows, schema=names))
-    expected = model.predict(pl.DataFrame(rows, schema=names))
-    assert len(set(expected)) == 2
-    for name, given in streams(rows, names).items():
-        assert np.array_equal(model.predict(given), expected), name
     for name, given in streams(rows, names).items():
         assert np.array_equal(model.transform(given), model.transform(pl.DataFrame(rows, schema=names))), name
+
+
+def test_predict_gives_the_same_kind_of_thing_lazily():
+    rows = _rows().copy()
+    rows[5, 0] = np.nan
+    table = pa.table({"id": np.arange(len(rows)), "b": rows[:, 1], "a": rows[:, 0]})
+    model = knoll.KMeans(2, bounds={"a": (-60, 60), "b": (-60, 60)}, missing="drop", random_state=0).fit(table)
+    expected = model.predict(table)
+    model.missing = "refuse"  # rows that are not in memory are labelled all the same
+    assert set(expected) == {-1, 0, 1}
+    kinds = {"lazy frame": pl.LazyFrame, "reader": pa.RecordBatchReader, "export": pa.RecordBatchReader}
+    for name, given in _all(table):
+        found = model.predict(given)
+        assert isinstance(found, kinds.get(name, type(given))), name
+        for _ in range(1 if name in ("reader", "export") else 2):  # others can be asked again
+            read = _table_of(found)
+            assert read.column_names == ["id", "b", "a", "label"], name
+            assert read.column("id").to_pylist() == list(range(len(rows))), name
+            assert np.array_equal(read.column("label"), expected), name
+    lazy = model.predict(pl.from_arrow(table).lazy())
+    assert lazy.filter(pl.col("label") == 1).select(pl.len()).collect().item() == (expected == 1).sum()
+    assert lazy.select("label").head(3).collect()["label"].to_list() == expected[:3].tolist()
+    with pytest.raises(DataError, match="a column 'label' already"):
+        model.predict(lazy)
+
+
+def _table_of(found):
+    if isinstance(found, pl.LazyFrame):
+        return found.collect().to_arrow()
+    return found.read_all() if isinstance(found, pa.RecordBatchReader) else found.to_arrow_table()
+
+
+def test_predict_reads_nothing_before_it_is_asked_to():
+    reads = itertools.count()
+
+    def counted(frame):
+        next(reads)
+        return frame
+
+    frame = pl.DataFrame(_rows(100), schema=["a", "b"])
+    model = knoll.KMeans(2, bounds=(-60, 60), random_state=0).fit(frame.to_numpy())
+    labels = model.predict(frame.lazy().map_batches(counted, schema=frame.schema))
+    assert next(reads) == 0
+    assert labels.collect().height == 100
+
+
+def test_predict_of_kinds_of_columns():
+    table = _mixed()
+    model = knoll.KMeans(3, bounds=KINDS, missing="drop", random_state=0, epsilon=5.0).fit(table)
+    expected = model.predict(table)
+    for name, given in _all(table):
+        assert np.array_equal(_table_of(model.predict(given)).column("label"), expected), name
 
 
 def test_without_bounds_by_name_all_columns_are_used():
@@ -112,6 +160,7 @@ def test_a_source_that_changes_is_refused_before_anything_is_recorded(change, tm
     assert engine.aggregate(Count()) == 500
 
 
+@pytest.mark.skipif(not hasattr(pl.LazyFrame, "collect_batches"), reason="this polars counts no rows of a function")
 def test_a_fit_of_a_source_that_changes_records_only_what_was_released(tmp_path):
     rows = pl.DataFrame(_rows(), schema=["a", "b"])
     turn = itertools.count()

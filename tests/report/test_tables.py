@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from knoll.cli import common
+from knoll.cli import printed
 from knoll.report.clusters import count_with_error, with_error
 
 
@@ -26,9 +26,9 @@ def test_a_count_is_never_sure_to_zero():
 
 
 def test_a_narrow_terminal_names_columns_instead_of_cutting_numbers(monkeypatch, capsys):
-    monkeypatch.setattr(common, "console", Console(width=60))
+    monkeypatch.setattr(printed, "console", Console(width=60))
     header = ["cluster", "size", *(f"column_{i}" for i in range(6))]
-    common.print_table("title", header, [["0", "1,234 ± 56", *["67.589 ± 0.028"] * 6]] * 3, "centers.csv")
+    printed.print_table("title", header, [["0", "1,234 ± 56", *["67.589 ± 0.028"] * 6]] * 3, "centers.csv")
     shown = capsys.readouterr().out
     assert "…" not in shown
     assert shown.count("67.589 ± 0.028") % 3 == 0

@@ -12,11 +12,13 @@ comes, the more a pass means.
 (True, True)
 """
 
+from importlib import import_module
+from typing import Any
+
 from knoll.audit.core import audit
 from knoll.audit.evidence import Guarantee, one_run_epsilon
 from knoll.audit.one_run import OneRun, audit_one_run
 from knoll.audit.pairs import Pair, hurtful_pairs
-from knoll.audit.picture import plot_audit
 from knoll.audit.plain import audit_release
 from knoll.audit.registry import AUDITED, make_audited
 from knoll.audit.verdict import Audit
@@ -35,3 +37,10 @@ __all__ = [
     "one_run_epsilon",
     "plot_audit",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the picture when it is asked for: it needs matplotlib."""
+    if name != "plot_audit":
+        raise AttributeError(f"module 'knoll.audit' has no attribute {name!r}")
+    return import_module("knoll.audit.picture").plot_audit

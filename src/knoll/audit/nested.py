@@ -11,6 +11,7 @@ from sklearn.base import clone
 from knoll.audit.evidence import Guarantee
 from knoll.privacy import Budget, PrivacyError
 from knoll.queries import Ball, Box, domain_from
+from knoll.queries.given import SPHERE
 
 _SAME = {"n_jobs": None, "ledger": None, "error_score": "raise"}
 """Parameters that an audit sets wherever they are: noise is watched in one thread, no ledger is charged for made-up
@@ -93,6 +94,8 @@ def repeatable(mechanism: Any) -> Any:
 
 def domain_of(bounds: Any, columns: int) -> Box | Ball:
     """Return the domain in which to choose neighbours: given bounds, else [-1, 1]^columns."""
+    if isinstance(bounds, str) and bounds == SPHERE:
+        return domain_from(bounds, columns)
     if bounds is None or isinstance(bounds, str):
         return Box((-1.0,) * columns, (1.0,) * columns)
     if isinstance(bounds, Box | Ball):

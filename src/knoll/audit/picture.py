@@ -2,17 +2,15 @@
 
 from typing import Any
 
-import matplotlib
 import numpy as np
-from matplotlib.figure import Figure
 
 from knoll.audit.verdict import Audit
-from knoll.plots.style import FAINT, INK, STYLE
+from knoll.plots.style import FAINT, INK, WARNING, headline, palette, picture
 
 _LEAST = 50  # with fewer runs on either side, a measured curve is only chance, and is not drawn
 
 
-def plot_audit(found: Audit, title: str | None = None) -> Figure:
+def plot_audit(found: Audit, title: str | None = None) -> Any:
     """Draw the trade-off curve of the attacks against the guarantee, and the bound of every pair.
 
     On the left, false negatives against false positives: no attack may lie below the black curve. Lines are the
@@ -31,17 +29,15 @@ def plot_audit(found: Audit, title: str | None = None) -> Figure:
     figure : matplotlib Figure
     """
     names = list(dict.fromkeys(attack.pair for attack in found.attacks))
-    colours = dict(zip(names, matplotlib.color_sequences["tab10"], strict=False))
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(11.5, 5.2), layout="constrained")
+    colours = dict(zip(names, palette(len(names)), strict=True))
+    verdict = "nothing exceeds what is declared" if found.passed else "NOT PRIVATE"
+    declared = f"epsilon = {found.guarantee.epsilon:g}, delta = {found.guarantee.delta:g}"
+    with picture((11.5, 5.2), title or f"{found.name}: {declared}: {verdict}") as figure:
         left, right = figure.subplots(1, 2, width_ratios=(1, 1.15))
         _draw_curves(left, found, colours)
         _draw_bounds(right, found, names, colours)
-        verdict = "nothing exceeds what is declared" if found.passed else "NOT PRIVATE"
-        declared = f"epsilon = {found.guarantee.epsilon:g}, delta = {found.guarantee.delta:g}"
-        head = title or f"{found.name}: {declared}: {verdict}"
-        colour = INK if found.passed else "#a00"
-        figure.suptitle(head, x=0.01, ha="left", fontsize=14, fontweight="bold", color=colour)
+        if not found.passed:
+            headline(figure, figure.get_suptitle(), WARNING)
         foot = f"{found.runs:,} runs; bounds hold together at {found.confidence:.1%} confidence."
         figure.supxlabel(foot, x=0.01, ha="left", fontsize=9)
     return figure

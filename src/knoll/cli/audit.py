@@ -8,8 +8,10 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from knoll.cli.common import console, plain_errors
+from knoll.cli.common import plain_errors
+from knoll.cli.printed import console
 from knoll.cli.typed import command_line
+from knoll.cli.written import write_pictures
 
 Relation = Annotated[
     str | None, typer.Option(help="add_remove (default), replace_special or replace_one; not with module:attribute.")
@@ -42,7 +44,6 @@ def audit(
     Examples: knoll audit KMeans --epsilon 1 --runs 5000; knoll audit mymodule:pipeline (mymodule.py in this folder).
     """
     from knoll.audit import audit as attack
-    from knoll.audit import plot_audit
 
     with plain_errors():
         given = {"epsilon": epsilon, "delta": delta, "relation": relation}
@@ -52,14 +53,11 @@ def audit(
         limits: dict[str, Any] = {"runs": runs, "confidence": confidence, "seconds": seconds}
         found = attack(mechanism, columns=columns, name=name, verbose=True, **limits, **said)
         out = out if out.suffix else out.with_suffix(".png")
-        plot_audit(found).savefig(out, dpi=130)
         found.report(out.with_suffix(".html"), command=command_line())
+        files = [*write_pictures(found, {out: "a picture"}), out.with_suffix(".html")]
     _print(found, runs, seconds)
-    console.print(
-        f"Wrote {out} and {out.with_suffix('.html')}: the attacks against the guarantee.",
-        highlight=False,
-        soft_wrap=True,
-    )
+    names = " and ".join(str(file) for file in files)
+    console.print(f"Wrote {names}: the attacks against the guarantee.", highlight=False, soft_wrap=True, markup=False)
     if not found.passed:
         raise typer.Exit(1)
 

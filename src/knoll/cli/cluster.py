@@ -5,16 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from knoll.cli.common import (
-    Data,
-    FitOptions,
-    console,
-    fit_and_write,
-    method_option,
-    print_summary,
-    print_table,
-    with_fit_options,
-)
+from knoll.cli.common import Data, FitOptions, fit_and_write, method_option, with_fit_options
+from knoll.cli.printed import console, print_summary, print_table
+from knoll.cli.written import write_groups, write_pictures
 from knoll.registry import methods
 
 METHODS = methods("cluster")
@@ -94,30 +87,17 @@ def _show(model: Any) -> None:
         others = ", ".join(f"{k:.0f} ({p:.0%})" for k, p in model.n_clusters_candidates_[1:])
         doubt = "" if sure >= 0.5 else " That is too little to tell."
         console.print(
-            f"{model.n_clusters_} clusters, chosen: right within 5 % with probability {sure:.0%}."
-            + doubt
-            + (f" Or {others}." if others else "")
+            f"{model.n_clusters_} {'clusters' if model.n_clusters_ > 1 else 'cluster'}, chosen: right within 5 % with "
+            f"probability {sure:.0%}." + doubt + (f" Or {others}." if others else "")
         )
 
 
 def _write(model: Any, out: Path) -> dict[Path, str]:
-    """Write the model, its centres and a picture; return what is in each file."""
-    import knoll
-    from knoll.plots import plot_clusters, plot_morse
-    from knoll.report import write_centers, write_summary
+    """Write the model, its centres and pictures; return what is in each file."""
+    from knoll.report import write_centers
 
-    files = {
-        out / "model.json": "the model: knoll.load(path), knoll predict",
-        out / "centers.csv": "centres and sizes with standard errors",
-        out / "clusters.png": "a picture of them",
-    }
-    knoll.save(model, out / "model.json")
-    write_centers(model, out / "centers.csv")
-    plot_clusters(model).savefig(out / "clusters.png", dpi=130)
-    if hasattr(model, "columns_"):
-        files[out / "summary.csv"] = "the clusters in the terms of your columns"
-        write_summary(model, out / "summary.csv")
+    files = write_groups(model, out, write_centers, "centers.csv", "centres and sizes with standard errors")
+    pictures = {out / "clusters.png": "a picture of them"}
     if hasattr(model, "dendrogram_"):
-        files[out / "morse.png"] = "density, passes and merge tree"
-        plot_morse(model).savefig(out / "morse.png", dpi=130)
-    return files
+        pictures[out / "morse.png"] = "density, passes and merge tree"
+    return files | write_pictures(model, pictures, clusters="plot_clusters")

@@ -11,20 +11,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from knoll.cli.options import Dates, Decimal, Delimiter, Encoding, LineBreaks, Thousands
 from knoll.cli.parse import read_bounds, read_columns, read_kinds, read_place
+from knoll.cli.printed import console, print_result
+from knoll.cli.written import prepare_folder, write_page
 
-console = Console()
-FEWEST_COLUMNS = 2  # of a printed table, however narrow the terminal
-MOST_ROWS = 50  # of a printed table; the file has all
-MOST_ON_SIDE = 8  # clusters that are printed beside each other
 _DECLARED = (".toml", ".json")  # files that declare columns
-COLOURS = {"error": "red", "warning": "yellow", "info": "cyan"}  # of remarks, by severity
 
 Data = Annotated[
     Path,
@@ -48,7 +43,8 @@ class FitOptions:
     bounds: Annotated[
         str | None,
         typer.Option(
-            help='Public bounds: "age=0:110,bmi=10:60", "0:1" for all columns, or "private" (costs budget). '
+            help='Public bounds: "age=0:110,bmi=10:60", "0:1" for all columns, "private" (costs budget), '
+            'or "sphere" (rows are scaled to length one). '
             'Other kinds: "income=log:1000:1000000,visits=int:0:50,plan={basic,gold},smoker=bool,'
             'joined=2020-01-01:2024-12-31,hour=cyclic:24", or a file columns.toml or profile.json.'
         ),
@@ -127,6 +123,10 @@ class FitOptions:
         import knoll
 
         chosen = None if (self.columns or "").endswith(_DECLARED) else read_columns(self.columns)
+        if self.dask and self.spark:
+            raise typer.BadParameter("choose --dask or --spark, one of both")
+        if isinstance(data, str) and (self.dask or self.spark):
+            raise typer.BadParameter("--dask and --spark read parquet files; a database is read without them")
         if isinstance(data, str):
             return knoll.Table(data, self.table, self.query, chosen, self.spool)
         if self.table or self.query or self.spool:
@@ -190,14 +190,6 @@ def method_option(methods: dict[str, str], words: str) -> Any:
     return typer.Option(parser=one_of_them, metavar=f"[{'|'.join(methods)}]", help=words)
 
 
-def prepare_folder(folder: Path) -> None:
-    """Make sure that results can be written before any budget is spent."""
-    folder.mkdir(parents=True, exist_ok=True)
-    probe = folder / ".knoll-probe"
-    probe.write_text("")
-    probe.unlink()
-
-
 def fit_and_write(
     make: Callable[[], Any],
     data: Path,
@@ -217,98 +209,6 @@ def fit_and_write(
     print_result(model, show, files, seconds)
 
 
-def write_page(result: Any, out: Path) -> dict[Path, str]:
-    """Write the report of a result beside its other files; return what it is."""
-    from knoll.cli.typed import command_line
-
-    result.report(out / "report.html", command=command_line())
-    return {out / "report.html": "all of it on one page, to open and to send"}
-
-
-def print_result(model: Any, show: Callable[[Any], None], files: dict[Path, str], seconds: float) -> None:
-    """Print what a model found, its privacy statement, and what was written."""
-    if model.privacy_.warning:
-        console.print(f"[bold red]{model.privacy_.warning}[/bold red]")
-    show(model)
-    print_remarks(model)
-    print_bounds(model)
-    console.print(escape(str(model.privacy_)), highlight=False, soft_wrap=True)
-    console.print(f"\nDone in {seconds:.1f} s. Wrote:")
-    for file, what in files.items():
-        console.print(f"  {file}  [dim]{what}[/dim]", highlight=False, soft_wrap=True)
-
-
-def print_remarks(model: Any) -> None:
-    """Print how well the model fits, if that is known, and the remarks on the fit, coloured by severity."""
-    if (quality := getattr(model, "quality_", None)) is not None:
-        console.print(f"{quality}", highlight=False, soft_wrap=True)
-    for each in model.diagnostics_:
-        if each.code != "seeded-noise":  # said already, before all else
-            head = f"[bold {COLOURS[each.severity]}]{each.severity}[/]: {escape(each.message)}"
-            console.print(f"{head} [dim]{escape(each.advice)}[/dim]", highlight=False, soft_wrap=True)
-
-
-def print_bounds(model: Any) -> None:
-    """Print bounds that were bought: nobody else knows them, and records outside were moved to them."""
-    if not isinstance(model.bounds, str):
-        return
-    box, doubts = model.bounds_, model.bounds_in_doubt_
-    names = box.names or tuple(f"x{j}" for j in range(box.n_columns))
-    console.print("Bounds, bought from the budget; values outside count as the nearest bound:", highlight=False)
-    for name, low, high, doubt in list(zip(names, box.lower, box.upper, doubts, strict=True))[:MOST_ROWS]:
-        note = "  [yellow]in doubt: give bounds for it, or take more rows or a larger epsilon[/yellow]" if doubt else ""
-        console.print(f"  {escape(str(name))}  {low:.6g} to {high:.6g}{note}", highlight=False, soft_wrap=True)
-    if box.n_columns > MOST_ROWS:
-        more = f"{box.n_columns - MOST_ROWS} more, {int(doubts[MOST_ROWS:].sum())} of them in doubt"
-        console.print(f"  ... and {more}; the model's file has all", highlight=False)
-
-
-def print_table(title: str, header: list[str], rows: list[list[str]], file: str, *, lines: bool = False) -> None:
-    """Print the first rows of a table, and say in which file the others are, and columns that do not fit."""
-    widths = [max(map(_widest, column)) + 3 for column in zip(header, *rows[:MOST_ROWS], strict=True)]
-    shown = len(header)
-    while shown > FEWEST_COLUMNS and 1 + sum(widths[:shown]) > console.width:
-        shown -= 1
-    console.print(_table(title, header[:shown], rows, lines=lines))
-    left = [name for name in header[shown:] if name != "..."]
-    if left:
-        names = f"{', '.join(left[:5])}{', ...' if len(left) > 5 else ''}"
-        console.print(escape(f"Columns that do not fit here are in {file}: {names}"), highlight=False)
-    if len(rows) > MOST_ROWS:
-        console.print(f"... and {len(rows) - MOST_ROWS} more, in {file}")
-
-
-def print_summary(title: str, model: Any) -> None:
-    """Print clusters in the terms of the columns, and what sets each apart; on its side if that shows more of it."""
-    from knoll.report import apart_lines, summary_rows
-
-    header, rows = summary_rows(model)
-    wide = sum(max(map(cell_len, column)) + 3 for column in zip(header, *rows[:MOST_ROWS], strict=True))
-    if wide >= console.width and len(rows) <= MOST_ON_SIDE:
-        lines = [[cell.replace(", ", "\n") for cell in line] for line in zip(*rows, strict=True)]
-        turned = [[name, *line] for name, line in zip(header[1:], lines[1:], strict=True)]
-        print_table(title, ["", *(f"cluster {number}" for number in lines[0])], turned, "summary.csv", lines=True)
-    else:
-        print_table(title, header, rows, "summary.csv")
-    if apart := apart_lines(model)[:MOST_ROWS]:
-        console.print(escape("What sets each apart:\n" + "\n".join(f"  {line}" for line in apart)), highlight=False)
-
-
-def _widest(cell: str) -> int:
-    """Return the width of a cell: that of its longest line."""
-    return max(map(cell_len, cell.split("\n")))
-
-
-def _table(title: str, header: list[str], rows: list[list[str]], *, lines: bool = False) -> Table:
-    """Return the first rows of a table. Numbers are never cut."""
-    table = Table(title=title, title_justify="left", show_lines=lines)
-    for heading in header:
-        table.add_column(escape(heading), justify="right", no_wrap=True, overflow="fold")
-    for row in rows[:MOST_ROWS]:
-        table.add_row(*row[: len(header)])
-    return table
-
-
 @contextmanager
 def plain_errors() -> Iterator[None]:
     """Turn expected errors into one line and exit code 1, and warnings of the ledger into one line.
@@ -317,6 +217,7 @@ def plain_errors() -> Iterator[None]:
     """
     from knoll.diagnose import DiagnosticWarning
     from knoll.privacy import LedgerError, LedgerWarning
+    from knoll.privacy.errors import masked
 
     def show(message: Warning | str, *rest: Any, **more: Any) -> None:
         Console(stderr=True).print(f"[yellow]knoll:[/yellow] {escape(str(message))}", highlight=False, soft_wrap=True)
@@ -328,5 +229,7 @@ def plain_errors() -> Iterator[None]:
             warnings.showwarning = show
             yield
     except (ValueError, TypeError, LedgerError, OSError, MemoryError) as error:
-        Console(stderr=True).print(f"[bold red]knoll:[/bold red] {escape(str(error))}", highlight=False, soft_wrap=True)
+        Console(stderr=True).print(
+            f"[bold red]knoll:[/bold red] {escape(masked(str(error)))}", highlight=False, soft_wrap=True
+        )
         raise typer.Exit(1) from None

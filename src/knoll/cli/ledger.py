@@ -8,7 +8,8 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from knoll.cli.common import Delta, Epsilon, console, plain_errors
+from knoll.cli.common import Delta, Epsilon, plain_errors
+from knoll.cli.printed import console
 
 ledger_app = typer.Typer(help="What has been spent on each dataset, and caps on it.", no_args_is_help=True)
 

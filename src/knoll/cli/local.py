@@ -8,9 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from knoll.cli.common import console, plain_errors, prepare_folder, print_result, write_page
+from knoll.cli.common import plain_errors
 from knoll.cli.mixture import show_mixture, write_mixture
 from knoll.cli.parse import read_bounds, read_columns
+from knoll.cli.printed import console, print_result
+from knoll.cli.written import prepare_folder, write_page
 
 local_app = typer.Typer(
     help="A mixture from randomised reports: respondents run the client, the server sees reports only.",

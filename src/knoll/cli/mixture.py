@@ -6,16 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from knoll.cli.common import (
-    Data,
-    FitOptions,
-    console,
-    fit_and_write,
-    method_option,
-    print_summary,
-    print_table,
-    with_fit_options,
-)
+from knoll.cli.common import Data, FitOptions, fit_and_write, method_option, with_fit_options
+from knoll.cli.printed import console, print_summary, print_table
+from knoll.cli.written import write_groups, write_pictures
 from knoll.registry import methods
 
 METHODS = methods("mixture")
@@ -62,21 +55,11 @@ def show_mixture(model: Any) -> None:
 
 def write_mixture(model: Any, out: Path, synthetic: int) -> dict[Path, str]:
     """Write the model, its components, a picture and synthetic rows; return what is in each file."""
-    import knoll
-    from knoll.plots import plot_mixture
-    from knoll.report import write_components, write_rows, write_summary
+    from knoll.report import write_components, write_rows
 
-    files = {
-        out / "model.json": "the model: knoll.load(path), knoll predict",
-        out / "components.csv": "weights, means and covariances with standard errors",
-        out / "mixture.png": "a picture of them",
-    }
-    knoll.save(model, out / "model.json")
-    write_components(model, out / "components.csv")
-    plot_mixture(model).savefig(out / "mixture.png", dpi=130)
-    if hasattr(model, "columns_"):
-        files[out / "summary.csv"] = "the components in the terms of your columns"
-        write_summary(model, out / "summary.csv")
+    what = "weights, means and covariances with standard errors"
+    files = write_groups(model, out, write_components, "components.csv", what)
+    files |= write_pictures(model, {out / "mixture.png": "a picture of them"})
     if synthetic:
         files[out / "synthetic.csv"] = f"{synthetic:,} synthetic rows, as private as the model"
         write_rows(model, synthetic, out / "synthetic.csv")

@@ -5,7 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from knoll.cli.common import Data, FitOptions, console, fit_and_write, print_table, with_fit_options
+from knoll.cli.common import Data, FitOptions, fit_and_write, with_fit_options
+from knoll.cli.printed import console, print_table
+from knoll.cli.written import write_pictures
 
 Bandwidth = Annotated[
     str,
@@ -59,24 +61,20 @@ def regress(
 
 def _write_modes(model: Any, out: Path) -> dict[Path, str]:
     import knoll
-    from knoll.plots import plot_mode_tree, plot_modes
     from knoll.report import write_modes
 
     files = {out / "model.json": "the model: knoll.load(path)", out / "modes.csv": "modes with standard errors"}
     knoll.save(model, out / "model.json")
     write_modes(model, out / "modes.csv")
     what = "the density and its modes" if model.n_features_in_ <= 2 else "the modes in pairs of columns"
-    plot_modes(model).savefig(out / "modes.png", dpi=130)
-    files[out / "modes.png"] = what
+    pictures = {out / "modes.png": what}
     if model.n_features_in_ <= 2:
-        plot_mode_tree(model).savefig(out / "mode-tree.png", dpi=130)
-        files[out / "mode-tree.png"] = "modes at every bandwidth"
-    return files
+        pictures[out / "mode-tree.png"] = "modes at every bandwidth"
+    return files | write_pictures(model, pictures, mode_tree="plot_mode_tree")
 
 
 def _write_curves(model: Any, out: Path) -> dict[Path, str]:
     import knoll
-    from knoll.plots import plot_regression
     from knoll.report import write_curves
 
     files = {out / "model.json": "the model: knoll.load(path)"}
@@ -89,8 +87,8 @@ def _write_curves(model: Any, out: Path) -> dict[Path, str]:
         )
         return files
     found = write_curves(model, out / "curves.csv", 200 if model.n_features_in_ == 2 else 900)
-    plot_regression(model).savefig(out / "curves.png", dpi=130)
-    files |= {out / "curves.csv": f"{found} significant modes on a mesh", out / "curves.png": "a picture of them"}
+    files[out / "curves.csv"] = f"{found} significant modes on a mesh"
+    files |= write_pictures(model, {out / "curves.png": "a picture of them"})
     if not found:
         console.print("No significant curve. A larger epsilon or more records may show some.")
     return files

@@ -7,7 +7,7 @@ import typer
 
 
 def read_bounds(text: str | None) -> Any:
-    """Read bounds: ``age=0:110,bmi=10:60``, ``0:1`` for all columns, ``private``, other kinds, or a file of them.
+    """Read bounds: ``age=0:110,bmi=10:60``, ``0:1`` for all columns, ``private``, ``sphere``, other kinds, or a file.
 
     >>> read_bounds("age=0:110, bmi=10:60")
     {'age': (0.0, 110.0), 'bmi': (10.0, 60.0)}
@@ -16,7 +16,7 @@ def read_bounds(text: str | None) -> Any:
     >>> read_bounds("age=0:110,plan={basic,gold},smoker=bool")
     Columns(age=0:110, plan={basic,gold}, smoker=bool)
     """
-    if text is None or text == "private":
+    if text is None or text in ("private", "sphere"):
         return text
     if text.endswith((".toml", ".json")):
         return read_kinds(Path(text))

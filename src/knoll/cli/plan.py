@@ -8,8 +8,10 @@ import typer
 from rich.table import Table
 
 from knoll.cli.cluster import METHODS
-from knoll.cli.common import Delta, Epsilon, Relation, console, method_option, plain_errors, prepare_folder, write_page
+from knoll.cli.common import Delta, Epsilon, Relation, method_option, plain_errors
 from knoll.cli.parse import read_bounds, read_columns, read_numbers
+from knoll.cli.printed import console
+from knoll.cli.written import prepare_folder, write_page, write_pictures
 
 MULTIPLES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # of --epsilon, if no list is given: evenly on a logarithmic scale
 QUICK_MULTIPLES = (0.25, 1.0, 4.0)
@@ -77,12 +79,10 @@ def plan(
             relation=relation, cap=cap, estimator=getattr(knoll, METHODS[method])(), runs=runs, seconds=SECONDS,
             verbose=True,
         )  # fmt: skip
-        _write(found, out)
-        write_page(found, out)
+        files = [*write_page(found, out), *write_pictures(found, {out / "plan.png": "a picture"}), _write(found, out)]
     _show(found)
-    console.print(
-        f"\nWrote {out / 'report.html'}, {out / 'plan.png'} and {out / 'plan.csv'}.", highlight=False, soft_wrap=True
-    )
+    names = [str(file) for file in files]
+    console.print(f"\nWrote {', '.join(names[:-1])} and {names[-1]}.", highlight=False, soft_wrap=True, markup=False)
 
 
 def _show(found: Any) -> None:
@@ -98,12 +98,12 @@ def _show(found: Any) -> None:
         console.print(line, highlight=False)
 
 
-def _write(found: Any, out: Path) -> None:
-    found.plot().savefig(out / "plan.png", dpi=130)
+def _write(found: Any, out: Path) -> Path:
     with open(out / "plan.csv", "w", newline="", encoding="utf-8") as file:
         table = csv.DictWriter(file, list(found.table[0]))
         table.writeheader()
         table.writerows({name: f"{value:.6g}" for name, value in row.items()} for row in found.table)
+    return out / "plan.csv"
 
 
 def _quick(rows: int, dims: int, k: int, tried: list[float], epsilon: float, delta: float, **more: Any) -> None:

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from knoll.cli.common import console, plain_errors
+from knoll.cli.common import plain_errors
 from knoll.cli.options import Dates, Decimal, Delimiter, Encoding, LineBreaks, Thousands
+from knoll.cli.printed import console
 
 
 def predict(

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from knoll.cli.common import console, plain_errors
+from knoll.cli.common import plain_errors
+from knoll.cli.printed import console
 
 
 def sample(

@@ -5,7 +5,7 @@ import numpy as np
 from knoll.arrays import Floats, Integers
 from knoll.compiled.compiler import compiled
 
-_LANES, _MANY_LANES = 64, 128  # records that are compared with a centre side by side; in up to eight columns
+_LANES = 64  # records that are compared with a centre side by side
 
 
 @compiled("f2", "f2", "f1", "i", "I1")
@@ -43,37 +43,6 @@ def nearest_of(grid: Floats, slope: Floats, offset: Floats, tag: int, labels: In
                 j += 1
             for r in range(_LANES):
                 best[r] = min(best[r], min(one[r], two[r]))
-        for r in range(here):
-            labels[start + r] = np.int64(best[r]) & (tag - 1)
-
-
-@compiled("f2", "f2", "f1", "i", "I1")
-def nearest_of_eight(grid: Floats, slope: Floats, offset: Floats, tag: int, labels: Integers) -> None:
-    """Do what `nearest_of` does in up to eight columns; `slope` has eight, the last of them zeros.
-
-    Two centres are compared with many records without a sum that is written and read again: twice as quick.
-    """
-    rows, columns = grid.shape
-    lanes, best = np.zeros((8, _MANY_LANES)), np.empty(_MANY_LANES)
-    for start in range(0, rows, _MANY_LANES):
-        here = min(_MANY_LANES, rows - start)
-        for r in range(here):
-            for j in range(columns):
-                lanes[j, r] = grid[start + r, j]
-        best[:] = np.inf
-        for c in range(0, len(offset), 2):
-            n = min(c + 1, len(offset) - 1)
-            one, two = offset[c], offset[n]
-            a, b, e, f = slope[c, 0], slope[c, 1], slope[c, 2], slope[c, 3]
-            g, h, k, m = slope[c, 4], slope[c, 5], slope[c, 6], slope[c, 7]
-            aa, bb, ee, ff = slope[n, 0], slope[n, 1], slope[n, 2], slope[n, 3]
-            gg, hh, kk, mm = slope[n, 4], slope[n, 5], slope[n, 6], slope[n, 7]
-            for r in range(_MANY_LANES):
-                s, t, u, v = lanes[0, r], lanes[1, r], lanes[2, r], lanes[3, r]
-                w, x, y, z = lanes[4, r], lanes[5, r], lanes[6, r], lanes[7, r]
-                first = one + (((a * s + b * t) + (e * u + f * v)) + ((g * w + h * x) + (k * y + m * z)))
-                second = two + (((aa * s + bb * t) + (ee * u + ff * v)) + ((gg * w + hh * x) + (kk * y + mm * z)))
-                best[r] = min(best[r], min(first, second))
         for r in range(here):
             labels[start + r] = np.int64(best[r]) & (tag - 1)
 

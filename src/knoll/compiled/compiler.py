@@ -27,9 +27,9 @@ class Compiled:
     function : callable
         Loops over arrays, in the part of Python that numba compiles. It calls nothing of ours but `calls`.
     kinds : sequence of str
-        What its arguments are: `f` a double, `i` a 64-bit integer, `o` one of 32 bits, `b` a byte, with the number of
-        dimensions if it is an array. Arrays are contiguous and read only; capitals (`F2`, `I1`) are written to, `a2`
-        are doubles in any layout.
+        What its arguments are: `f` a double, `i` a 64-bit integer, `o` one of 32 bits, `u` one of 32 bits without a
+        sign, `b` a byte, with the number of dimensions if it is an array. Arrays are contiguous and read only; capitals
+        (`F2`, `I1`) are written to, `c2` are doubles column after column, `a2` in any layout.
     calls : sequence of Compiled
         Compiled functions of the same file that it calls by their names: a change of the file compiles all anew.
     """
@@ -61,11 +61,21 @@ class Compiled:
             return self.afresh()
 
     def afresh(self, *, cache: bool = False) -> Any:
-        """Return the function compiled as written: no reordering of sums, no fused operations."""
+        """Return the function compiled as written: no reordering of sums, no fused operations.
+
+        Equal operations that stand side by side become one instruction, which numba leaves out unless told.
+        """
         import numba
 
         signature = tuple(_type_of(kind) for kind in self.kinds)
-        return numba.njit([signature], nogil=True, fastmath=False, cache=cache)(self._linked(cache=cache))
+        linked = self._linked(cache=cache)
+        settings: Any = numba.config
+        with _LOCK:
+            before, settings.SLP_VECTORIZE = settings.SLP_VECTORIZE, 1
+            try:
+                return numba.njit([signature], nogil=True, fastmath=False, cache=cache)(linked)
+            finally:
+                settings.SLP_VECTORIZE = before
 
     def _linked(self, *, cache: bool) -> Any:
         """Return the function to compile, where the names of what it calls mean compiled functions."""
@@ -85,7 +95,9 @@ def compiled(*kinds: str, calls: tuple[Compiled, ...] = ()) -> Callable[[Callabl
 def _type_of(kind: str) -> Any:
     from numba import types
 
-    scalar = {"i": types.int64, "o": types.int32, "b": types.uint8}.get(kind[0].lower(), types.float64)
+    scalars: dict[str, Any] = {"i": types.int64, "o": types.int32, "u": types.uint32, "b": types.uint8}
+    scalar = scalars.get(kind[0].lower(), types.float64)
     if len(kind) == 1:
         return scalar
-    return types.Array(scalar, int(kind[1]), "A" if kind[0] == "a" else "C", readonly=kind[0].islower())
+    layout: Any = {"a": "A", "c": "F"}.get(kind[0], "C")
+    return types.Array(scalar, int(kind[1]), layout, readonly=kind[0].islower())

@@ -8,6 +8,16 @@ from knoll.compiled.compiler import compiled
 _LANES = 64  # points that are compared with a centre side by side
 
 
+@compiled("f2", "i1", "F2")
+def add_rows(values: Floats, labels: Integers, total: Floats) -> None:
+    """Add each row to its group, one row after the other; a row of group -1 is left out."""
+    for i in range(len(values)):
+        group = labels[i]
+        if group >= 0:
+            for j in range(values.shape[1]):
+                total[group, j] += values[i, j]
+
+
 @compiled("f2", "f2", "I1")
 def nearest_points(points: Floats, centres: Floats, labels: Integers) -> None:
     """Write the number of the centre nearest to each point, the first of equals."""

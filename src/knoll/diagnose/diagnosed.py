@@ -5,7 +5,7 @@ from typing import Any
 from knoll.diagnose.checks import diagnose
 from knoll.diagnose.diagnostic import Diagnostic, warn
 from knoll.diagnose.facts import Facts, facts_of
-from knoll.diagnose.html import remarks_html
+from knoll.diagnose.html import doc_link, remarks_html
 from knoll.reported import Reported
 
 
@@ -29,9 +29,13 @@ class Diagnosed(Reported):
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         """Return what a notebook shows: the box with remarks and privacy statement and, once fitted, the picture."""
         shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
-        if "text/html" in shown and hasattr(self, "privacy_"):
-            shown["text/html"] += f'<img alt="picture of the released values" src="{self._picture_data()}">'
+        if "text/html" in shown and hasattr(self, "privacy_") and (picture := self._picture_data()) is not None:
+            shown["text/html"] += f'<img alt="picture of the released values" src="{picture}">'
         return shown
+
+    def _get_doc_link(self) -> str:
+        """Return where the box's question mark leads: the page of this estimator, if the site's address is known."""
+        return doc_link(type(self).__name__)
 
     def _html_repr(self) -> str:
         """Return scikit-learn's box and, once fitted, remarks and privacy statement."""

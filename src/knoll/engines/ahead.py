@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
-from knoll.engines.engine import Block
+Each = TypeVar("Each")
 
 
-def ahead(blocks: Iterator[Block]) -> Iterator[Block]:
+def ahead(blocks: Iterator[Each]) -> Iterator[Each]:
     """Yield the same blocks, fetching the next one in another thread meanwhile."""
     with ThreadPoolExecutor(1, thread_name_prefix="knoll-read") as reader:
         coming = reader.submit(next, blocks, None)

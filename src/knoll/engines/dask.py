@@ -3,14 +3,18 @@
 Every pass computes the partitions anew, unless they are persisted: persist what is slow to read. Few, large partitions
 are best; a pass costs some milliseconds for each. If the unit is a user, rows are shuffled once, so that all rows of
 a user are in one partition, and persisted.
+
+Dask runs the tasks of a lost worker on another. If all are lost it would wait for ever: here it waits `_PATIENCE`.
 """
 
+import time
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from knoll import progress
 from knoll.engines.cluster import ClusterEngine
 from knoll.engines.ids import Ids, seeds_of
 from knoll.engines.stream import safely
@@ -18,9 +22,12 @@ from knoll.engines.task import Partial, Read, added, run
 from knoll.privacy.errors import DataError
 
 WHAT = "the Dask collection"
+LOST = f"{WHAT} has lost all its workers. Nothing was released by this pass; start workers, and fit again"
 _ADVICE = "collection.persist() of something that is computed from the same rows each time, or files"
 _GROUP = 64  # partial sums that a worker adds up before they are sent
 _MOST_BUCKETS = 64
+_PATIENCE = 300.0  # seconds without a worker; a cluster that grows by itself needs minutes to start one
+_LOOK = 2.0  # seconds between two looks at the workers
 
 
 class DaskEngine(ClusterEngine):
@@ -48,7 +55,26 @@ class DaskEngine(ClusterEngine):
         found = [one(sent, part) for part in self._parts]
         if len(found) > _GROUP:
             found = [several(found[start : start + _GROUP]) for start in range(0, len(found), _GROUP)]
-        return added(safely(WHAT, lambda: dask.compute(*found)))
+        return added(safely(WHAT, _computed, dask, found))
+
+
+def _computed(dask: Any, tasks: list[Any]) -> Any:
+    """Compute tasks; refuse to wait for workers that do not come back."""
+    client = getattr(dask.base.get_scheduler(collections=tasks), "__self__", None)
+    if client is None or not hasattr(client, "scheduler_info"):  # threads or processes of this machine
+        return dask.compute(*tasks)
+    wait: Any = import_module("distributed").wait
+    futures, alone = client.compute(tasks), 0.0
+    while any(future.status == "pending" for future in futures):
+        try:
+            wait(futures, timeout=_LOOK)
+        except TimeoutError:
+            progress.report("partitions", float(np.mean([future.done() for future in futures])))
+            alone = 0.0 if client.nthreads() else alone or time.monotonic()
+            if alone and time.monotonic() - alone > _PATIENCE:
+                client.cancel(futures)
+                raise DataError(LOST) from None
+    return client.gather(futures)
 
 
 def partitions(X: Any) -> list[Any]:

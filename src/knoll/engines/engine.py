@@ -123,14 +123,14 @@ class Engine(ABC):
         if self._chosen_rows is None:
             chosen = ChosenRows(cap)
             for rows, users, _ in self.read():
-                chosen.add(users, rows, self._usable(~np.isfinite(rows)))
+                chosen.add(users, rows, self._usable_rows(rows))
             chosen.settle()
             self._chosen_rows = chosen
         return self._chosen_rows.new_pass()
 
     def _admitted(self, chosen: Admission, rows: Floats, users: Any) -> Floats:
         """Return the rows that count; a row without a user id is missing a value."""
-        admitted, without = chosen.admit(users, rows, self._usable(~np.isfinite(rows)))
+        admitted, without = chosen.admit(users, rows, self._usable_rows(rows))
         if self.missing != "drop" and not self._all_null(rows[without]):
             raise DataError(NO_ID)
         return rows[admitted]
@@ -160,6 +160,10 @@ class Engine(ABC):
         more = f" and {len(which) - 10} others" if len(which) > 10 else ""
         return f"{'column' if len(which) == 1 else 'columns'} {', '.join(which[:10])}{more} of the data hold"
 
+    def _usable_rows(self, rows: Floats) -> Bools:
+        """Return which rows add something."""
+        return self._usable(~np.isfinite(rows))
+
     def _usable(self, absent: Bools) -> Bools:
         """Return which rows add something, by which of their values are missing."""
         keep: Bools = np.ones(len(absent), dtype=bool)
@@ -186,8 +190,14 @@ class Engine(ABC):
         """Marks of the columns, for a ledger's witness: one pass over all rows."""
         return column_marks(rows for rows, _, _ in self.read())
 
+    def tally(self, query: Any) -> tuple[list[str], Integers]:
+        """Refuse: these rows are numbers, and hold no names (`knoll.engines.words` has both)."""
+        raise DataError(f"{query.name!r} needs texts, and these rows are numbers")
+
     def aggregate(self, query: QueryProtocol) -> Integers:
         """Return the exact integer total of a query over all rows."""
+        if getattr(query, "of_whole_unit", False) and isinstance(self.unit, User):  # rows are not cut to a user's share
+            raise DataError(f"{query.name!r} needs texts, and these rows are numbers")
         _keep_memory()
 
         kept = points_for(query, self._points) if self.rows_stay else None
@@ -197,8 +207,12 @@ class Engine(ABC):
             complete = self._complete(rows)
             return bounded_total(query, complete if kept is None else kept.points(number, complete))
 
+        return self._summed(query, work, self._capped())
+
+    def _summed(self, query: QueryProtocol, work: Any, blocks: Iterator[tuple[Any, float]]) -> Integers:
+        """Return the sum of what `work` makes of the blocks of a pass."""
         with one_thread():  # blocks are too small to share among threads of linear algebra
-            total = self._helpers.sum(work, self._capped(), query.shape, partial(progress.report, query.name))
+            total = self._helpers.sum(work, blocks, query.shape, partial(progress.report, query.name))
         self._passes += 1
         return total
 

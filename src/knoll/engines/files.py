@@ -10,23 +10,30 @@ files, never a value.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from knoll.arrays import Floats, Integers
 from knoll.engines.ahead import ahead
 from knoll.engines.batches import Decoder, Encoder
 from knoll.engines.csv import CsvFile, Dialect, is_value
 from knoll.engines.engine import Block, Engine, Missing, Rule
+from knoll.engines.gridded import Batch, FilePoints
 from knoll.engines.kept import Kept
 from knoll.engines.listing import data_files, file_kind
 from knoll.engines.marks import file_marks
-from knoll.engines.notation import Notation, numbers_of_text
-from knoll.engines.parts import Part, check_columns, open_part
+from knoll.engines.notation import NOT_A_NUMBER, Notation, numbers_of_text
+from knoll.engines.parts import ArrowPart, Part, check_columns, open_part
+from knoll.engines.points import points_for
+from knoll.engines.vectors import folded, spread, width_of
 from knoll.privacy.errors import DataError, brief
-from knoll.privacy.relation import Unit, User
+from knoll.privacy.query import QueryProtocol, bounded_total
+from knoll.privacy.relation import Record, Unit, User
+from knoll.queries.grid import Gridded
 
 
 class FileEngine(Engine):
@@ -76,9 +83,12 @@ class FileEngine(Engine):
         self._parts: list[Part] = [
             self._safely(file, open_part, file, self._format, self._dialect) for file in self.files
         ]
-        names = self._chosen(columns)
-        super().__init__(tuple(names), len(names), missing=missing, unit=unit, nulls=nulls, rules=rules)
-        self._decoder = Decoder(names, user, self._all_encoders(names, encoders or {}))
+        widths = self._widths()
+        names = self._chosen(columns if columns is None else folded(list(columns), widths))
+        widths = {name: widths[name] for name in names if name in widths}
+        features = tuple(spread(names, widths))
+        super().__init__(features, len(features), missing=missing, unit=unit, nulls=nulls, rules=rules)
+        self._decoder = Decoder(names, user, self._all_encoders(names, encoders or {}), widths)
         for part in self._parts[1:]:
             check_columns(part, self._decoder.wanted)
         self._check_kinds()
@@ -100,9 +110,81 @@ class FileEngine(Engine):
         kept = self._held_rows.blocks(self.block_rows)
         if kept is None:
             return self._held_rows.noted(ahead(self._blocks()), self.block_rows)
+        self._check_files()
+        return kept
+
+    def _check_files(self) -> None:
+        """Refuse files that were written to since they were opened."""
         for part, stamp in zip(self._parts, self._stamps, strict=True):
             _check_unchanged(part.path, stamp)
-        return kept
+
+    def aggregate(self, query: QueryProtocol) -> Integers:
+        """Return the exact integer total of a query over all rows; grid points of records in few columns are kept."""
+        alone = isinstance(self.unit, Record) and self.missing != "count"
+        kept = points_for(query, self._points, FilePoints) if alone else None
+        if not isinstance(kept, FilePoints):
+            total = super().aggregate(query)
+            self._check_files()
+            return total
+        self._points = kept
+
+        def work(rows: Batch | Gridded, number: int) -> Integers:
+            if isinstance(rows, Gridded):
+                return bounded_total(query, rows)
+            points = None if self._decoder.encoders else rows.on(kept.domain, self._decoder.names)
+            if points is None:
+                return bounded_total(query, kept.points(number, self._complete(rows.rows())))
+            kept.keep(number, points)
+            return bounded_total(query, points)
+
+        total = self._summed(query, work, ahead(self._batches(kept)))
+        kept.settle()
+        self._check_files()
+        return total
+
+    def _batches(self, kept: FilePoints) -> Iterator[tuple[Batch | Gridded, float]]:
+        """Yield what is kept of the files, and what is not as it is read; one run of row groups after the other."""
+        number, runs = 0, self._runs
+        for at, (part, stamp, run) in enumerate(runs):
+            _check_unchanged(part.path, stamp)
+            first, points = number, kept.part(at)
+            batches = self._run(part, run) if points is None else points
+            for batch in batches:
+                number += 1
+                yield batch, at / len(runs)
+            if points is None:
+                kept.noted(at, range(first, number))
+        if not number:
+            self._refuse_empty()
+
+    def _run(self, part: Part, run: list[int] | None) -> Iterator[Batch]:
+        """Yield batches of a part of a file."""
+        decoder, notation = self._decoder, replace(self._notation, semicolons=part.delimiter == ";")
+        options: tuple[Any, ...] = (decoder.names, decoder.user, decoder.encoders, 2 * self.block_rows)
+        batches = self._safely(part.path, part.batches, *options, *(() if run is None else (run,)))
+
+        def decode(batch: Any) -> Floats:
+            return self._safely(part.path, decoder.rows, batch, part.path.name, notation)
+
+        while (batch := self._safely(part.path, next, batches, None)) is not None:
+            if batch.num_rows:
+                yield Batch(batch, decode)
+
+    @cached_property
+    def _runs(self) -> list[tuple[Part, tuple[int, int], list[int] | None]]:
+        """The parts of all files that can be read alone, each with its file's stamp."""
+        found = []
+        for part, stamp in zip(self._parts, self._stamps, strict=True):
+            runs = self._safely(part.path, part.runs) if isinstance(part, ArrowPart) else [None]
+            found += [(part, stamp, run) for run in runs]
+        return found
+
+    def _widths(self) -> dict[str, int]:
+        """Return the columns of vectors, and how long these are, by the first file's types."""
+        if self._untyped:
+            return {}
+        kinds = {name: width_of(self._parts[0].kind(name)) for name in self._parts[0].names}  # type: ignore[union-attr]
+        return {name: width for name, width in kinds.items() if width is not None}
 
     def _chosen(self, columns: list[str] | None) -> list[str]:
         """Return the feature columns; refuse a file without column names, whose first record would be published."""
@@ -124,7 +206,9 @@ class FileEngine(Engine):
     def _all_encoders(self, names: list[str], given: Mapping[str, Encoder]) -> dict[str, Encoder]:
         """Return the encoders of columns that are not read as doubles right away."""
         found = {name: given[name] for name in names if name in given}
-        if self._format == "sheet" or (self._format == "csv" and self._notation.declared):
+        semicolons = any(part.delimiter == ";" for part in self._parts)
+        marks = self._notation.declared or semicolons or len(names) <= _WITH_MARKS
+        if self._format == "sheet" or (self._format == "csv" and marks):
             found = dict.fromkeys(names, numbers_of_text) | found
         return found
 
@@ -168,7 +252,16 @@ class FileEngine(Engine):
             raise DataError(_explain(path, str(error), self._dialect)) from None
 
 
-_ENCODE = 'save it as UTF-8, or declare how it is written: encoding="latin-1"; on the command line --encoding'
+_WITH_MARKS = 64
+"""Columns of a CSV file up to which numbers with marks, such as $1,234, are read without being declared.
+
+Each column that is read as text costs some time a block; wide tables are embeddings and measurements, which programs
+wrote."""
+
+_ENCODE = (
+    'save it as UTF-8, or declare how it is written: encoding="cp1252" (most files from Windows); on the command line '
+    "--encoding"
+)
 
 
 def _stamp(file: Path) -> tuple[int, int]:
@@ -194,11 +287,14 @@ def _explain(path: Path, message: str, dialect: Dialect) -> str:
         if "UTF" in message:
             return f"{which} of {where} holds text that is not UTF-8; {_ENCODE}"
         return (
-            f"{which} of {where} holds something that is not a number; choose other columns, or declare what it holds "
-            '(knoll.Number also reads $1,234; decimal="," 1.234,56; knoll.Category and knoll.Date other columns)'
+            f"{which} of {where} holds {NOT_A_NUMBER}. (Numbers with marks, such as $1,234, are read where columns are "
+            "declared by kinds: knoll.Number)"
         )
     if "columns, got" in message:
-        return f"a line of {where} has another number of fields than its header"
+        return (
+            f"a line of {where} has another number of fields than its header. Does a field hold the delimiter, without "
+            "quotes around it? Is the delimiter right (--delimiter), and the header the first line?"
+        )
     if "nvalid UTF" in message:
         return f"{where} holds text that is not UTF-8; {_ENCODE}"
     if "Permission denied" in message:

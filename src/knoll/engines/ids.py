@@ -95,6 +95,10 @@ class Ids:
     def __getitem__(self, rows: slice) -> "Ids":
         return Ids(self.codes[rows], self.seeds)
 
+    def take(self, rows: Any) -> "Ids":
+        """Return the ids of some rows."""
+        return Ids(self.codes.take(pa.array(rows)), self.seeds)
+
     @property
     def null_count(self) -> int:
         """How many rows have no id."""

@@ -18,6 +18,7 @@ from knoll.privacy.errors import DataError
 
 _BATCH = 2**16
 _BUFFER = 2**18  # bytes of each column read at a time
+_RUN = 2**18  # rows of a parquet file that are read alone, at least
 
 
 class CsvPart(CsvFile):
@@ -43,15 +44,31 @@ class ArrowPart:
         self._dataset = pa.dataset.dataset([str(path)], format=kind)
         self.names: list[str] = self._dataset.schema.names
 
+    def runs(self) -> list[list[int] | None]:
+        """Return parts of the file that can be read alone: row groups of some 250,000 rows, or the whole (None)."""
+        if self._form != "parquet":
+            return [None]
+        runs: list[list[int] | None] = []
+        group, rows = list[int](), 0
+        about = pa.parquet.read_metadata(self.path)
+        for number in range(about.num_row_groups):
+            group.append(number)
+            rows += about.row_group(number).num_rows
+            if rows >= _RUN or number + 1 == about.num_row_groups:
+                runs.append(group)
+                group, rows = [], 0
+        return runs or [None]
+
     def batches(
-        self, names: list[str], ids: str | None, texts: Collection[str] = (), rows: int = _BATCH
-    ) -> Iterator[Any]:
+        self, names: list[str], ids: str | None, texts: Collection[str] = (), rows: int = _BATCH,
+        run: list[int] | None = None,
+    ) -> Iterator[Any]:  # fmt: skip
         """Yield record batches, every column of its own type."""
         wanted = names if ids is None else [*names, ids]
         if self._form == "parquet":  # page by page: a scanner holds several row groups; each different text once
             words = [name for name in texts if family(self.kind(name)) == "text"]
             file = pa.parquet.ParquetFile(self.path, read_dictionary=words, pre_buffer=False, buffer_size=_BUFFER)
-            return file.iter_batches(rows, columns=wanted)
+            return file.iter_batches(rows, columns=wanted, row_groups=run)
         scanner = self._dataset.scanner(
             columns=wanted,
             batch_size=rows,  # each batch has its cost
@@ -119,9 +136,10 @@ def check_columns(part: Part, wanted: list[str]) -> None:
     absent = [name for name in wanted if name not in there]
     if absent:
         known = "its first line holds values" if any(map(is_value, names)) else f"it has {', '.join(names[:40])}"
-        raise DataError(f"no column {', '.join(map(repr, absent[:20]))} in {path.name}; {known}")
+        hint = "" if all(names) else ". Column names must be the first line: is there a title above them?"
+        raise DataError(f"no column {', '.join(map(repr, absent[:20]))} in {path.name}; {known}{hint}")
     if len(there) < len(names) and (doubled := [name for name in wanted if names.count(name) > 1]):
-        raise DataError(f"column {doubled[0]!r} stands twice in {path.name}")
+        raise DataError(f"column {doubled[0]!r} stands twice in {path.name}; rename one of them")
 
 
 def _read_sheet(path: Path) -> Any:

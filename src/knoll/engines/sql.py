@@ -7,11 +7,13 @@ not repeated: it may quote values. Credentials stay in the connection: no messag
 
 import threading
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlsplit
+from weakref import finalize
 
 import pyarrow as pa
 
@@ -22,6 +24,15 @@ from knoll.privacy.errors import DataError
 _SNAPSHOT = {"postgresql": "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY", "sqlite": "BEGIN"}
 _SAME = {"postgres": "postgresql", "sqlite3": "sqlite"}
 _ADVICE = "a copy of the table, or knoll.Table(..., spool=True)"
+
+
+class Hidden(str):
+    """A text that is shown nowhere: not in a traceback that lists variables either."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "'...'"
 
 
 @dataclass(frozen=True)
@@ -58,8 +69,14 @@ class Table:
     def __post_init__(self) -> None:
         if (self.table is None) == (self.query is None):
             raise DataError("give the name of a table or a query, one of both: knoll.Table(uri, 'visits')")
+        object.__setattr__(self, "uri", Hidden(self.uri))
         if not self.kind.isidentifier():
             raise DataError("a database is named by a URI, such as postgresql://host/database or sqlite:///file.db")
+        if not _is_whole(self.uri):
+            raise DataError(
+                "the URI of the database has parts that cannot be told apart; write the characters / ? # @ : of a "
+                "password as %2F %3F %23 %40 %3A, or keep it in ~/.pgpass"
+            )
 
     def __repr__(self) -> str:
         return f"Table({self.kind!r}, {'a query' if self.table is None else f'table={self.table!r}'})"
@@ -113,13 +130,9 @@ class Database:
         driver = _driver(kind)
         target = f"file:{quote(str(_file_of(uri)))}?mode=ro" if kind == "sqlite" else uri
         self._connection: Any = safely(what, lambda: driver.connect(target, autocommit=True))
+        finalize(self, _close, self._connection)  # which ends the snapshot
         if kind in _SNAPSHOT:
             safely(what, self._do, _SNAPSHOT[kind])
-
-    def __del__(self) -> None:
-        """Close the connection, which ends the snapshot."""
-        if connection := self.__dict__.pop("_connection", None):
-            connection.close()
 
     def _do(self, statement: str) -> None:
         with self._connection.cursor() as cursor:
@@ -237,6 +250,21 @@ _ASKED: dict[str, Callable[[Database, str, Any, Collection[str]], Asked]] = {
     "postgresql": AskedPostgres,
     "sqlite": AskedSqlite,
 }
+
+
+def _close(connection: Any) -> None:
+    with suppress(Exception):  # the server may have gone
+        connection.close()
+
+
+def _is_whole(uri: str) -> bool:
+    """Whether the parts of a URI can be told apart: a slash in a password would make a port of its beginning."""
+    try:
+        parts = urlsplit(uri)
+        _ = parts.port
+    except ValueError:  # its message would quote the part
+        return False
+    return parts.scheme.startswith("sqlite") or "@" not in parts.path
 
 
 def _file_of(uri: str) -> Path:

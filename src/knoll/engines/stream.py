@@ -4,6 +4,12 @@ Every pass asks anew. What is asked may have changed meanwhile, or give other ro
 written to), and a record that counts twice breaks the guarantee. So the number of rows and an order-free checksum of
 every pass are compared with those of the first, before its total leaves the engine: the door records and releases
 nothing of a pass that differs.
+
+The first pass is what others are compared with, unless something looked at the rows before it: a ledger's witness, the
+choice of users' rows. So a source that gives other rows each time may be refused after one release. That release is
+sound by itself: one reader gave each row of that pass once, and no part of it was computed again (clusters do that, and
+look first). A look before it would cost every fit a pass, to save what a fit that ends with an error has spent, and
+could not tell of changes to come; so there is none.
 """
 
 import threading

@@ -148,7 +148,8 @@ def added(partials: Iterable[Partial]) -> Partial:
         if each.status:
             return Partial(each.status)
         seen = seen + each.seen
-        total = each.total if total is None else _merged(total, each.total)
+        if each.total is not None:  # a worker that adds up nothing has none
+            total = each.total if total is None else _merged(total, each.total)
     return Partial("", seen, total)
 
 

@@ -29,6 +29,7 @@ from knoll.engines.ids import places_of, seed_in
 from knoll.engines.keys import row_keys
 from knoll.privacy.errors import DataError
 from knoll.privacy.parts import Words, mix
+from knoll.queries.sparse_rows import SparseRows
 
 _FEWEST = 2**20  # rows that are looked through before those that cannot count are forgotten
 
@@ -146,8 +147,10 @@ class Admission:
         return before + rank < self._chosen._ties[who]
 
 
-def keys_of(rows: Floats, seeds: Words) -> tuple[Words, Words]:
+def keys_of(rows: Floats | SparseRows, seeds: Words) -> tuple[Words, Words]:
     """Return 128 bits of hash of each row: of its values in half precision, and of the values themselves."""
+    if isinstance(rows, SparseRows):
+        return rows.keys(seeds), rows.keys(mix(~seeds))
     with np.errstate(over="ignore"):
         coarse = rows.astype(np.float32).astype(np.float16).astype(np.float64)
     return row_keys(coarse, seeds), row_keys(rows, mix(~seeds))

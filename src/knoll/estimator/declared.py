@@ -1,5 +1,6 @@
 """An estimator's class declares its parameters as fields; what all have in common is written here, once."""
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar, dataclass_transform
 
@@ -9,8 +10,9 @@ from knoll.releases import releases_note
 COMMON_PARAMETERS = """epsilon, delta : float, default=1.0 and 1e-6
         Privacy budget of one fit. ``delta=0`` gives pure differential privacy (Laplace noise). A GridSearchCV fits
         many times, and `privacy_` tells of the last fit only; a shared `ledger` adds them up.
-    bounds : Box, Ball, (lower, upper), list of (lower, upper) per column, dict or "private"
-        Where records can lie, known without looking at them; records outside are clipped. ``"private"`` buys
+    bounds : Box, Ball, (lower, upper), list of (lower, upper) per column, dict, "sphere" or "private"
+        Where records can lie, known without looking at them; records outside are clipped. ``"sphere"`` scales every
+        row to length one, if only directions matter: there is nothing to know. ``"private"`` buys
         bounds with 6 % of the budget if records are many, up to 40 % if they are few for so many columns; look at
         `bounds_` and `bounds_in_doubt_`.
     scale_by_bounds : bool, default=True
@@ -56,17 +58,23 @@ COMMON_ATTRIBUTES = """bounds_ : Box or Ball
         As in scikit-learn."""
 
 
+def _others(shared: str, known: str) -> str:
+    """Return shared parameters without those that a docstring explains itself."""
+    entries = re.split(r"\n    (?=\w)", shared)
+    return "\n    ".join(each for each in entries if f"\n    {each.split(' ', 1)[0]} :" not in known)
+
+
 @dataclass_transform()
 def declared(cls: type) -> type:
     """Make an estimator of a class that declares its parameters as fields: add `__init__`, complete its docstring.
 
-    What all estimators share is filled in for {parameters} and {attributes}; a class with attributes or parameters of
-    its own kind names them in `_ATTRIBUTES` and `_PARAMETERS`, which come first. {releases} becomes what the class
-    releases, from `knoll.releases`.
+    What all estimators share is filled in for {parameters} and {attributes}, but for parameters that the docstring
+    explains itself; a class with attributes or parameters of its own kind names them in `_ATTRIBUTES` and
+    `_PARAMETERS`, which come first. {releases} becomes what the class releases, from `knoll.releases`.
     """
     if cls.__doc__:
         attributes = getattr(cls, "_ATTRIBUTES", "") + COMMON_ATTRIBUTES
-        parameters = getattr(cls, "_PARAMETERS", "") + COMMON_PARAMETERS
+        parameters = getattr(cls, "_PARAMETERS", "") + _others(COMMON_PARAMETERS, cls.__doc__)
         cls.__doc__ = cls.__doc__.replace("{parameters}", parameters).replace("{attributes}", attributes)
         if "{releases}" in cls.__doc__:
             cls.__doc__ = cls.__doc__.replace("{releases}", releases_note(cls.__name__))

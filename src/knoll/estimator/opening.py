@@ -29,6 +29,7 @@ from knoll.privacy import (
 )
 from knoll.privacy.errors import BoundsError, brief
 from knoll.queries import Ball, Box, Product, domain_from
+from knoll.queries.given import SPHERE
 from knoll.rows import open_rows
 
 
@@ -43,6 +44,8 @@ class FitContext:
     """Rechecks the spend and returns the privacy statement."""
     in_doubt: np.ndarray
     """Columns whose bounds were bought and are in doubt."""
+    sparse: bool = False
+    """Whether rows are sparse: `domain` then tells their number of columns, and queries of sparse rows are asked."""
     imputed: np.ndarray | None = None
     """What missing values of each column are filled with, encoded; NaN for columns where they are not."""
 
@@ -80,11 +83,13 @@ def open_curator(
     if not isinstance(estimator.unit, Record | User | None):
         raise PrivacyError(f"unit={brief(estimator.unit)} is neither knoll.Record() nor knoll.User(column, cap)")
     engine, dataset = open_rows(estimator, X, response, nulls=relation is not Relation.ADD_REMOVE)
-    private = isinstance(estimator.bounds, str)
+    private = isinstance(estimator.bounds, str) and estimator.bounds == PRIVATE
     domain = None if private else _domain(estimator, engine)
     coordinates = engine.n_columns if domain is None else domain.n_columns
     budget = getattr(estimator, "_budget_for", lambda n_columns: budget)(coordinates)
     engine.size_blocks(coordinates)
+    is_sparse = getattr(engine, "is_sparse", False)
+    planned = estimator._sparse_asks if is_sparse else estimator._asks
     ledger = open_ledger(estimator.ledger)
     imputing = Imputing.of(estimator, domain)
     balance = estimator._has_metric and estimator.scale_by_bounds and domain is not None and balances(domain)
@@ -101,7 +106,7 @@ def open_curator(
             *(bounds_asks(engine.n_columns) if private else ()),
             *imputing.asks,
             *(balance_asks(domain) if balance and domain is not None else ()),
-            *(ask.within(spare) for ask in asks or estimator._asks(coordinates)),
+            *(ask.within(spare) for ask in asks or planned(coordinates)),
         ),
     )
     known = ("column names", *(() if private else ("bounds",)), *public)
@@ -117,7 +122,7 @@ def open_curator(
         scales = domain.scales if estimator.scale_by_bounds else np.ones(domain.n_columns)
         scales = balanced(grant, domain) if balance and isinstance(domain, Product) else scales
         statement = partial(curator.statement, (*known, *counted))
-        yield FitContext(grant.rest, domain, scales, statement, in_doubt, imputed)
+        yield FitContext(grant.rest, domain, scales, statement, in_doubt, is_sparse, imputed)
 
 
 def _domain(estimator: Any, engine: Any) -> Box | Ball:
@@ -132,7 +137,7 @@ def _domain(estimator: Any, engine: Any) -> Box | Ball:
 
 def _check_bounds(bounds: Any) -> None:
     """Refuse missing or unknown bounds before any data is looked at."""
-    if bounds is None or (isinstance(bounds, str) and bounds != PRIVATE):
+    if bounds is None or (isinstance(bounds, str) and bounds not in (PRIVATE, SPHERE)):
         domain_from(bounds, 1)
     if isinstance(bounds, np.ndarray) and bounds.size == 0:
         raise BoundsError("bounds are empty")

@@ -7,9 +7,9 @@ points only.
 
 import numpy as np
 from sklearn.cluster import KMeans as NonprivateKMeans
-from threadpoolctl import threadpool_limits
 
 from knoll.numeric.distances import squared_distances
+from knoll.numeric.threads import one_thread
 from knoll.numeric.ward import averages, ward
 from knoll.progress import report
 
@@ -23,9 +23,13 @@ STEPS = 10  # of Lloyd's algorithm, after centres were added and again after the
 LEAST_GAIN = 1e-5  # part of the loss that a breath must save to count as help
 
 
-@threadpool_limits.wrap(limits=1)
 def breathe(points: np.ndarray, weights: np.ndarray, k: int, rng: np.random.RandomState) -> NonprivateKMeans:
     """Fit weighted k-means to points. There must be more than k of them."""
+    with one_thread(loops=True):
+        return _breathed(points, weights, k, rng)
+
+
+def _breathed(points: np.ndarray, weights: np.ndarray, k: int, rng: np.random.RandomState) -> NonprivateKMeans:
     best = NonprivateKMeans(k, n_init=1, random_state=rng).fit(points, sample_weight=weights)
     deep = max(EXTRA, k // PER_EXTRA)
     extra, breaths = min(deep, k - 1, len(points) - k), max(FEWEST_BREATHS, MOST_BREATHS * EXTRA // deep)

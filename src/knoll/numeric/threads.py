@@ -7,12 +7,12 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 
-def one_thread() -> AbstractContextManager[Any]:
-    """Keep linear algebra to one thread inside this context."""
-    return _libraries().limit(limits=1, user_api="blas")
+def one_thread(*, loops: bool = False) -> AbstractContextManager[Any]:
+    """Keep linear algebra to one thread inside this context; with `loops`, scikit-learn's loops as well."""
+    return _libraries().limit(limits=1, user_api=None if loops else "blas")
 
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """The process's linear algebra libraries; finding them takes a while."""
+    """The process's libraries that start threads; finding them takes a while."""
     return ThreadpoolController()

@@ -9,7 +9,8 @@ from knoll.privacy.risk import Risk, percent_up
 from knoll.reported import Reported
 
 FOUND, LOSS = 0.9, 0.1
-"""What will do: this share of the clusters found, and a loss that exceeds that of k-means by no more than this part."""
+"""What will do: this share of the clusters found, most of them seen (with error bars), and a loss that exceeds that of
+k-means by no more than this part."""
 
 HEADER = ("clusters", "epsilon", "found", "excess loss", "± centre", "± size", "50/50 guess right")
 
@@ -50,8 +51,8 @@ class Expected:
 
     @property
     def will_do(self) -> bool:
-        """Whether at least 90 % of the clusters are found, with a loss within 10 % of k-means without privacy."""
-        return self.found >= FOUND and self.excess_loss <= LOSS
+        """Whether 90 % of the clusters are found, most with error bars, and the loss is within 10 % of k-means."""
+        return self.found >= FOUND and self.excess_loss <= LOSS and bool(np.isfinite(self.center_stderr))
 
     @property
     def cells(self) -> list[str]:
@@ -104,7 +105,7 @@ class SimulatedPlan(Reported):
     @property
     def verdict(self) -> str:
         """Which epsilon, and what it risks, in plain words."""
-        goal = f"at least {FOUND:.0%} of the clusters found, loss within {LOSS:.0%} of k-means without privacy"
+        goal = f"at least {FOUND:.0%} of the clusters found and seen, loss within {LOSS:.0%} of k-means without privacy"
         best = self.recommended
         if best is None:
             largest = self.risks[-1].epsilon

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -11,22 +10,23 @@ from matplotlib.patches import Ellipse
 from knoll.plots.style import (
     FAINT,
     INK,
-    STYLE,
+    MapAsked,
     both_in_terms,
     column_names,
     footer,
-    headline,
     palette,
-    plain,
+    picture,
+    titled,
     widest_columns,
 )
 
 _MOST_NAMED = 12  # components that are labelled: more labels would overlap
+_FEWEST_BARS = 6  # that a panel has room for, so that a few are not blocks
 _SIGMAS = (1.0, 2.0)  # standard deviations at which ellipses are drawn
 _MARKS = "Error bars: two standard errors. Numbers after ±: one."
 
 
-def plot_mixture(model: Any, title: str | None = None) -> Figure:
+def plot_mixture(model: Any, title: str | None = None, *, map: MapAsked = None) -> Figure:
     """Draw a fitted mixture from its released values alone.
 
     One column: the components, and their sum over the released histogram. More: ellipses of one and two standard
@@ -39,20 +39,19 @@ def plot_mixture(model: Any, title: str | None = None) -> Figure:
         With `weights_`, `means_`, `covariances_`, their standard errors, `bounds_` and `privacy_`.
     title : str, optional
         Headline.
+    map : pair of str or bool, optional
+        Columns of longitudes and latitudes, as in `plot_clusters`.
 
     Returns
     -------
     figure : matplotlib Figure
     """
     privacy = model.privacy_
-    head = title or f"{plain(privacy.dataset)}: {model.n_components_} components by {privacy.estimator}"
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(12, 5.2), layout="constrained")
+    head = title or titled(privacy, f"{model.n_components_} components by {privacy.estimator}")
+    with picture((12, 5.2), head, privacy, _MARKS) as figure:
         left, right = figure.subplots(1, 2, width_ratios=(1.6, 1))
-        _draw(left, model)
+        _draw(left, model, map)
         _draw_weights(right, model)
-        headline(figure, head)
-        footer(figure, privacy, _MARKS)
     return figure
 
 
@@ -70,24 +69,21 @@ def plot_side_by_side(models: dict[str, Any], title: str | None = None) -> Figur
     -------
     figure : matplotlib Figure
     """
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(6.2 * len(models), 5), layout="constrained")
+    with picture((6.2 * len(models), 5), title or "") as figure:
         grid = figure.subplots(1, len(models), sharex=True, sharey=True, squeeze=False)[0]
         for axes, (name, model) in zip(grid, models.items(), strict=True):
             _draw(axes, model)
             axes.set_title(f"{name}: epsilon = {model.privacy_.epsilon:g}", loc="left", fontsize=11)
-        if title:
-            headline(figure, title)
         unsafe = next((model.privacy_ for model in models.values() if model.privacy_.warning), None)
         footer(figure, unsafe or next(iter(models.values())).privacy_, _MARKS, budget=False)
     return figure
 
 
-def _draw(axes: Axes, model: Any) -> None:
+def _draw(axes: Axes, model: Any, map: MapAsked = None) -> None:
     if model.means_.shape[1] == 1:
         _draw_curves(axes, model)
     else:
-        _draw_ellipses(axes, model)
+        _draw_ellipses(axes, model, map)
 
 
 def _draw_curves(axes: Axes, model: Any) -> None:
@@ -122,10 +118,10 @@ def _draw_curves(axes: Axes, model: Any) -> None:
     axes.legend(frameon=False, fontsize=8.5)
 
 
-def _draw_ellipses(axes: Axes, model: Any) -> None:
+def _draw_ellipses(axes: Axes, model: Any, map: MapAsked) -> None:
     """Ellipses in the two columns in which the means differ most."""
     bounds, means = model.bounds_, model.means_
-    first, second = widest_columns(means, bounds)
+    first, second = widest_columns(model, means, map)
     assert second is not None  # one column is drawn as curves
     pair = np.ix_([first, second], [first, second])
     order = np.argsort(-model.weights_, kind="stable")
@@ -142,7 +138,7 @@ def _draw_ellipses(axes: Axes, model: Any) -> None:
         if np.isfinite(error).all():
             axes.errorbar(at[0], at[1], xerr=error[0], yerr=error[1], color=INK, lw=1.2, capsize=2)
         if len(order) <= _MOST_NAMED:
-            axes.annotate(f"{model.weights_[i]:.0%}", at, (6, 6), textcoords="offset points", fontsize=9)
+            axes.annotate(f"{i}: {model.weights_[i]:.0%}", at, (6, 6), textcoords="offset points", fontsize=9)
         wide = 2.4 * np.sqrt(np.diag(spreads[i][pair]))
         reach += [at - wide, at + wide]
     low, high = bounds.centre - bounds.half, bounds.centre + bounds.half
@@ -152,7 +148,7 @@ def _draw_ellipses(axes: Axes, model: Any) -> None:
     names = column_names(model)
     axes.set_xlabel(names[first])
     axes.set_ylabel(names[second])
-    both_in_terms(axes, model, first, second)
+    both_in_terms(axes, model, first, second, map)
     axes.set_title("Components, one and two standard deviations", loc="left", fontsize=11)
 
 
@@ -166,7 +162,7 @@ def _draw_weights(axes: Axes, model: Any) -> None:
     axes.barh(place, model.weights_[order], xerr=error, color=colours, alpha=0.55, ecolor=INK, capsize=2)
     if len(order) <= 40:
         axes.set_yticks(place, [f"component {i}" for i in order])
-    axes.invert_yaxis()
+    axes.set_ylim(max(len(order), _FEWEST_BARS) - 0.5, -0.5)
     axes.set_xlim(0, None)
     axes.set_xlabel("weight")
     drawn = model.shrinkage_[order]

@@ -1,4 +1,4 @@
-"""Pictures of a released density: its modes and basins, its surface, its mode tree."""
+"""Pictures of the modes of a released density: with their basins, as a surface, as a mode tree."""
 
 from itertools import combinations
 from typing import Any
@@ -7,17 +7,19 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
+from knoll.maps import map_pairs
+from knoll.plots.density import density_at, density_mesh, draw_line, first_two, noise_of
 from knoll.plots.style import (
     FAINT,
     INK,
-    STYLE,
+    MapAsked,
     both_in_terms,
     column_names,
     coordinate_kinds,
-    footer,
-    headline,
     palette,
+    picture,
     plain,
 )
 
@@ -25,7 +27,7 @@ MOST_VALUES = 4  # of a mode beside its bar: more would leave no room for the ba
 FEWEST_BARS = 5  # the panel has room for at least this many bars, so that a single one is not a block
 
 
-def plot_modes(model: Any, title: str | None = None) -> Figure:
+def plot_modes(model: Any, title: str | None = None, *, map: MapAsked = None) -> Figure:
     """Draw the modes of a fitted `ModeSeeking`, and their significance.
 
     One or two columns: over the released density, with basins. More: in pairs of the three columns in which the modes
@@ -36,51 +38,51 @@ def plot_modes(model: Any, title: str | None = None) -> Figure:
     model : fitted ModeSeeking
     title : str, optional
         Headline.
+    map : pair of str or bool, optional
+        Columns of longitudes and latitudes, as in `plot_clusters`.
 
     Returns
     -------
     figure : matplotlib Figure
     """
     d = model.n_features_in_
-    with matplotlib.rc_context(STYLE):
+    head = title or f"{_count(model)} in the released density"
+    with picture((11.5, 9.2 if d > 2 else 5.2), head, model.privacy_) as figure:
         if d > 2:
-            figure = Figure(figsize=(11.5, 9.2), layout="constrained")
             *panels, right = figure.subplots(2, 2).ravel()
-            _pairs(panels, model)
+            _pairs(panels, model, map)
         else:
-            figure = Figure(figsize=(11.5, 5.2), layout="constrained")
             left, right = figure.subplots(1, 2, width_ratios=(1.6, 1))
-            (_line if d == 1 else _map)(left, model)
+            released = bool(model.features_.any() or len(model.frame_) > 1)
+            draw = _places if not released else _line if d == 1 else _map
+            draw(left, model, map)
         _significance(right, model)
-        _words(figure, model, title or f"{_count(model)} in the released density")
     return figure
 
 
 def plot_surface(model: Any, title: str | None = None) -> Figure:
     """Draw the released density of two columns as a surface over contours, with the modes (the paper's Figure 2)."""
     x, y, z = density_mesh(model, 120)
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(8, 6.4), layout="constrained")
+    with picture((8, 6.4), title or f"{_count(model)}; crosses mark their places", model.privacy_) as figure:
         axes: Any = figure.add_subplot(projection="3d")
         axes.plot_surface(x, y, z, cmap="viridis", rstride=2, cstride=2, linewidth=0, alpha=0.85)
         floor = -0.35 * float(z.max())
-        low = min(3 * _noise(model), float(z.max()) / 2)
+        low = min(3 * noise_of(model), float(z.max()) / 2)
         levels = np.linspace(low, float(z.max()), 10)
         axes.contour(x, y, z, levels=levels, zdir="z", offset=floor, cmap="viridis", linewidths=0.8)
         modes = model.modes_
         axes.scatter(modes[:, 0], modes[:, 1], np.full(len(modes), floor), color="#d62728", marker="x", s=60)
-        axes.scatter(modes[:, 0], modes[:, 1], _density(model, modes) * 1.02, color="#d62728", s=30, depthshade=False)
+        axes.scatter(modes[:, 0], modes[:, 1], density_at(model, modes) * 1.02, color="#d62728", s=30, depthshade=False)
         names = column_names(model)
         axes.set(xlabel=names[0], ylabel=names[1], zlim=(floor, float(z.max()) * 1.05))
         axes.set_zlabel("density")
-        _words(figure, model, title or f"{_count(model)}; crosses mark their places")
     return figure
 
 
 def plot_mode_tree(model: Any, title: str | None = None) -> Figure:
     """Draw the significant modes at each bandwidth, all from one release."""
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(4.2 * min(2, model.n_features_in_) + 3.5, 5), layout="constrained")
+    size = 4.2 * min(2, model.n_features_in_) + 3.5, 5.0
+    with picture(size, title or "Modes at every bandwidth, from one release", model.privacy_) as figure:
         panels = figure.subplots(1, min(2, model.n_features_in_), squeeze=False)[0]
         for view in model.mode_tree():
             h, sure, points = view.series.bandwidth, view.significance, view.peaks.points
@@ -95,61 +97,82 @@ def plot_mode_tree(model: Any, title: str | None = None) -> Figure:
             axes.set(xlabel=column_names(model)[j], ylabel="bandwidth" if j == 0 else "", yscale="log")
             both_in_terms(axes, model, j)
         panels[0].set_title("Blue: significant (by size). Grey: noise. Dashed: chosen.", loc="left", fontsize=10)
-        _words(figure, model, title or "Modes at every bandwidth, from one release")
     return figure
 
 
-def _line(axes: Axes, model: Any) -> None:
-    bounds = model.bounds_
-    x = np.linspace(bounds.centre[0] - bounds.half[0], bounds.centre[0] + bounds.half[0], 600)
-    density, error = model._shown.value(x[:, None]) / model._mass(model._shown), 2 * model.density_stderr()
-    axes.fill_between(x, density - error, density + error, color="#1f77b4", alpha=0.2, lw=0)
-    axes.plot(x, density, color="#1f77b4", lw=1.6)
+def _line(axes: Axes, model: Any, map: MapAsked) -> None:
+    x, density = draw_line(axes, model)
     colours = palette(len(model.modes_))
     labels = model._basins_of(x[:, None])
     for i, mode in enumerate(model.modes_):
         axes.fill_between(x, 0, density, where=labels == i, color=colours[i], alpha=0.25, lw=0)
         axes.plot(mode[0], model.mode_heights_[i], "o", color=colours[i], ms=8, mec=INK)
-    axes.set(xlabel=column_names(model)[0], ylabel="density")
-    both_in_terms(axes, model, 0)
     axes.set_title("Density ± two standard errors of noise; colours: basins", loc="left", fontsize=11)
 
 
-def _map(axes: Axes, model: Any) -> None:
-    x, y, z = density_mesh(model, 160)
+def _map(axes: Axes, model: Any, map: MapAsked) -> None:
+    across, up = first_two(model, map)
+    x, y, z = density_mesh(model, 160, (across, up))
     colours = palette(len(model.modes_))
+    noise = noise_of(model)
     if len(model.modes_):
-        labels = model._basins_of(np.column_stack([x.ravel(), y.ravel()])).reshape(x.shape)
-        labels = np.ma.masked_where(z < 3 * _noise(model), labels)  # no basin where the density is within the noise
+        points = np.column_stack([x.ravel(), y.ravel()])[:, [across, up]]
+        labels = model._basins_of(points).reshape(x.shape)
+        labels = np.ma.masked_where(z < 3 * noise, labels)  # no basin where the density is within the noise
         faint = matplotlib.colors.ListedColormap(colours[:, :3] * 0.25 + 0.75)
         axes.pcolormesh(x, y, labels, cmap=faint, vmin=-0.5, vmax=len(colours) - 0.5, shading="auto", rasterized=True)
-    noise = _noise(model)
     levels = np.linspace(3 * noise, max(float(z.max()), 4 * noise), 9)
     axes.contour(x, y, z, levels=levels, colors=INK, linewidths=0.6)
     for i, mode in enumerate(model.modes_):
-        error = np.where(np.isfinite(model.modes_stderr_[i]), 2 * model.modes_stderr_[i], 0.0)
-        axes.errorbar(
-            mode[0], mode[1], xerr=error[0], yerr=error[1], fmt="o", color=colours[i], ms=8, mec=INK, ecolor=INK
-        )
+        _mark(axes, i, mode[[across, up]], model.modes_stderr_[i, [across, up]], colours[i])
     names = column_names(model)
-    axes.set(xlabel=names[0], ylabel=names[1])
-    both_in_terms(axes, model, 0, 1)
+    axes.set(xlabel=names[across], ylabel=names[up])
+    both_in_terms(axes, model, across, up, map)
     axes.set_title("Contours above three times the noise; colours: basins", loc="left", fontsize=11)
 
 
-def _pairs(panels: list[Axes], model: Any) -> None:
+def _places(axes: Axes, model: Any, map: MapAsked) -> None:
+    """Draw modes alone, within the bounds: a search step by step releases no density."""
+    bounds, names, colours = model.bounds_, column_names(model), palette(len(model.modes_))
+    across, up = first_two(model, map) if len(names) == 2 else (0, None)
+    low, high = bounds.centre - bounds.half, bounds.centre + bounds.half
+    for i, (mode, error) in enumerate(zip(model.modes_, model.modes_stderr_, strict=True)):
+        sides = [mode[across], 0.0 if up is None else mode[up]], [error[across], 0.0 if up is None else error[up]]
+        _mark(axes, i, np.array(sides[0]), np.array(sides[1]), colours[i])
+    axes.set(xlabel=names[across], xlim=(low[across], high[across]))
+    if up is None:
+        axes.set(yticks=[], ylim=(-1, 1))
+    else:
+        axes.set(ylabel=names[up], ylim=(low[up], high[up]))
+    both_in_terms(axes, model, across, up, map)
+    axes.set_title("Modes ± two standard errors; frame: the bounds", loc="left", fontsize=11)
+
+
+def _mark(axes: Axes, i: int, at: np.ndarray, error: np.ndarray, colour: Any) -> None:
+    """Draw a mode with two standard errors and its number."""
+    bar = np.where(np.isfinite(error), 2 * error, 0.0)
+    axes.errorbar(at[0], at[1], xerr=bar[0], yerr=bar[1], fmt="o", color=colour, ms=8, mec=INK, ecolor=INK)
+    stroke = [withStroke(linewidth=2.5, foreground="#ffffff")]
+    axes.annotate(
+        str(i), (at[0], at[1]), (6, 5), textcoords="offset points", fontsize=8.5, zorder=5, path_effects=stroke
+    )
+
+
+def _pairs(panels: list[Axes], model: Any, map: MapAsked) -> None:
     """Modes with two standard errors, in pairs of the three columns in which they differ most, within the bounds."""
     bounds, modes, names = model.bounds_, model.modes_, column_names(model)
     low, high = bounds.centre - bounds.half, bounds.centre + bounds.half
     spread = np.std(modes / bounds.half, axis=0) if len(modes) else np.zeros(len(names))
-    columns = sorted(np.argsort(-spread, kind="stable")[:3].tolist())
+    widest = np.argsort(-spread, kind="stable").tolist()
+    columns = sorted(widest[:3])
+    if pairs := map_pairs(model, map):
+        columns = [*pairs[0], *(j for j in widest if j not in pairs[0])][:3]
     colours = palette(len(modes))
     for axes, (i, j) in zip(panels, combinations(columns, 2), strict=True):
-        for mode, error, colour in zip(modes, model.modes_stderr_, colours, strict=False):
-            bar = np.where(np.isfinite(error), 2 * error, 0.0)
-            axes.errorbar(mode[i], mode[j], xerr=bar[i], yerr=bar[j], fmt="o", color=colour, ms=8, mec=INK, ecolor=INK)
+        for k, (mode, error) in enumerate(zip(modes, model.modes_stderr_, strict=True)):
+            _mark(axes, k, mode[[i, j]], error[[i, j]], colours[k])
         axes.set(xlabel=names[i], ylabel=names[j], xlim=(low[i], high[i]), ylim=(low[j], high[j]))
-        both_in_terms(axes, model, i, j)
+        both_in_terms(axes, model, i, j, map)
     panels[0].set_title("Modes ± two standard errors; frame: the bounds", loc="left", fontsize=11)
 
 
@@ -158,28 +181,11 @@ def _significance(axes: Axes, model: Any) -> None:
     place = np.arange(len(sure))
     axes.barh(place, sure, color=colours[: len(sure)], edgecolor=INK, linewidth=0.6)
     axes.axvline(model.threshold_, color="#d62728", lw=1.2, ls="--")
-    axes.set_yticks(place, [_place(mode, coordinate_kinds(model)) for mode in model.modes_])
+    axes.set_yticks(place, [f"{i}: {_place(mode, coordinate_kinds(model))}" for i, mode in enumerate(model.modes_)])
     axes.set_ylim(max(len(sure), FEWEST_BARS) - 0.5, -0.5)
     axes.set_xlabel("height above the saddle, in standard errors")
     words = "Significance (dashed: threshold)" if len(sure) else "No significant mode"
     axes.set_title(words, loc="left", fontsize=11)
-
-
-def density_mesh(model: Any, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return a mesh of the bounds of two columns, and the released density on it."""
-    bounds = model.bounds_
-    low, high = bounds.centre - bounds.half, bounds.centre + bounds.half
-    x, y = np.meshgrid(np.linspace(low[0], high[0], n), np.linspace(low[1], high[1], n), indexing="ij")
-    return x, y, _density(model, np.column_stack([x.ravel(), y.ravel()])).reshape(x.shape)
-
-
-def _density(model: Any, points: np.ndarray) -> np.ndarray:
-    """The density at the bandwidth that shows the modes and their basins: smoother than that of least error."""
-    return model.series_.value(points) / model._mass(model.series_)
-
-
-def _noise(model: Any) -> float:
-    return model.series_.noise / model._mass(model.series_)
 
 
 def _place(mode: np.ndarray, kinds: list[Any]) -> str:
@@ -200,8 +206,3 @@ def _value(value: float, kind: Any) -> str:
 def _count(model: Any) -> str:
     n = len(model.modes_)
     return "No significant mode" if n == 0 else "One mode" if n == 1 else f"{n} modes"
-
-
-def _words(figure: Figure, model: Any, head: str) -> None:
-    headline(figure, head)
-    footer(figure, model.privacy_)

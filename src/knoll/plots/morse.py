@@ -12,20 +12,20 @@ from scipy.cluster.hierarchy import dendrogram
 from knoll.plots.style import (
     FAINT,
     INK,
-    STYLE,
+    MapAsked,
     both_in_terms,
     column_names,
-    footer,
-    headline,
     palette,
-    plain,
-    two_columns,
+    picture,
+    titled,
+    widest_columns,
 )
 
+_Chosen = tuple[int, int | None]  # the columns across and up
 _GRID, _LEVELS, _DEPTH = 160, 14, 9.0  # points along an axis; level curves; units of log density they span
 
 
-def plot_morse(model: Any, title: str | None = None) -> Figure:
+def plot_morse(model: Any, title: str | None = None, *, map: MapAsked = None) -> Figure:
     """Draw a fitted `MorseClustering` from its released values alone.
 
     On the left, level curves of the density, the sub-clusters' means (dots), the saddles between peaks (crosses, with
@@ -39,29 +39,25 @@ def plot_morse(model: Any, title: str | None = None) -> Figure:
         Fitted.
     title : str, optional
         Headline.
+    map : pair of str or bool, optional
+        Columns of longitudes and latitudes, as in `plot_clusters`.
 
     Returns
     -------
     figure : matplotlib Figure
     """
     names, colours = column_names(model), palette(model.n_clusters_)
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(15, 5.2), layout="constrained")
+    columns = widest_columns(model, model.means_, map)
+    words = titled(model.privacy_, f"{model.n_clusters_} clusters from {len(model.weights_)} sub-clusters")
+    with picture((15, 5.2), title or words, model.privacy_, "Drawn from released values.") as figure:
         left, middle, right = figure.subplots(1, 3, width_ratios=(1, 1, 1.05))
-        _draw_density(left, model, colours, names)
-        _draw_regions(middle, model, colours, names)
+        _draw_density(left, model, columns, colours, names)
+        _draw_regions(middle, model, columns, colours, names)
+        for axes in (left, middle):
+            axes.set_xlabel(names[columns[0]])
+            both_in_terms(axes, model, *columns, map)
         _draw_tree(right, model, colours)
-        privacy = model.privacy_
-        head = (
-            title or f"{plain(privacy.dataset)}: {model.n_clusters_} clusters from {len(model.weights_)} sub-clusters"
-        )
-        headline(figure, head)
-        footer(figure, privacy, "Drawn from released values.")
     return figure
-
-
-def _columns(model: Any) -> tuple[int, int | None]:
-    return two_columns(model.means_, model.bounds_.half)
 
 
 def _marginal(model: Any, columns: list[int]) -> Any:
@@ -80,19 +76,17 @@ def _frame(model: Any, columns: list[int]) -> tuple[np.ndarray, np.ndarray, np.n
     return sides[0], sides[-1], points
 
 
-def _draw_density(axes: Axes, model: Any, colours: np.ndarray, names: list[str]) -> None:
-    first, second = _columns(model)
+def _draw_density(axes: Axes, model: Any, chosen: _Chosen, colours: np.ndarray, names: list[str]) -> None:
+    first, second = chosen
     columns = [first] if second is None else [first, second]
     mixture = _marginal(model, columns)
     across, up, points = _frame(model, columns)
     height = mixture.log_density(points)
     axes.set_title("Density, peaks and passes", loc="left", fontsize=11)
-    axes.set_xlabel(names[first])
     face = colours[model.component_clusters_]
     if second is None:
         axes.plot(across, np.exp(height), color=INK)
         axes.scatter(mixture.means[:, 0], mixture.density(mixture.means), c=face, zorder=3)
-        both_in_terms(axes, model, first)
         return
     axes.set_ylabel(names[second])
     levels = height.max() - np.linspace(_DEPTH, 0.15, _LEVELS)
@@ -108,7 +102,6 @@ def _draw_density(axes: Axes, model: Any, colours: np.ndarray, names: list[str])
     sizes = 15 + 150 * model.weights_ / model.weights_.max()
     axes.scatter(mixture.means[:, 0], mixture.means[:, 1], s=sizes, c=face, edgecolor=INK, linewidth=0.7, zorder=4)
     axes.set(xlim=across[[0, -1]], ylim=up[[0, -1]])
-    both_in_terms(axes, model, first, second)
 
 
 def _highest_pass_of_pairs(model: Any) -> np.ndarray:
@@ -118,8 +111,8 @@ def _highest_pass_of_pairs(model: Any) -> np.ndarray:
     return order[first] if len(order) else order
 
 
-def _draw_regions(axes: Axes, model: Any, colours: np.ndarray, names: list[str]) -> None:
-    first, second = _columns(model)
+def _draw_regions(axes: Axes, model: Any, chosen: _Chosen, colours: np.ndarray, names: list[str]) -> None:
+    first, second = chosen
     columns = [first] if second is None else [first, second]
     across, up, points = _frame(model, columns)
     marginal = _marginal(model, columns)
@@ -127,11 +120,9 @@ def _draw_regions(axes: Axes, model: Any, colours: np.ndarray, names: list[str])
     axes.set_title(
         "Clusters' regions" + ("" if len(names) <= 2 else ", other columns integrated out"), loc="left", fontsize=11
     )
-    axes.set_xlabel(names[first])
     if second is None:
         for cluster in range(model.n_clusters_):
             axes.plot(across, shares[:, cluster], color=colours[cluster])
-        both_in_terms(axes, model, first)
         return
     axes.set_ylabel(names[second])
     region = shares.argmax(axis=1).reshape(_GRID, _GRID)
@@ -146,10 +137,8 @@ def _draw_regions(axes: Axes, model: Any, colours: np.ndarray, names: list[str])
     for cluster in range(min(model.n_clusters_, 20)):
         member = np.flatnonzero(model.component_clusters_ == cluster)
         x, y = model.means_[member[model.weights_[member].argmax()]][columns]
-        axes.annotate(
-            f"{model.cluster_sizes_[cluster]:,.0f}", (x, y), ha="center", va="center", fontsize=9, fontweight="bold"
-        )
-    both_in_terms(axes, model, first, second)
+        words = f"{cluster}: {model.cluster_sizes_[cluster]:,.0f}"
+        axes.annotate(words, (x, y), ha="center", va="center", fontsize=9, fontweight="bold")
 
 
 def _draw_tree(axes: Axes, model: Any, colours: np.ndarray) -> None:

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
-from knoll.plots.style import FAINT, INK, STYLE, WARNING, headline
+from knoll.plots.style import FAINT, INK, WARNING, picture
 
 _LEAST_PERCENT, _MOST_PERCENT = 0.01, 10_000.0  # drawn: less is nothing, and more is nonsense whatever it is exactly
 _RIGHT_AXIS = (50, 101)  # per cent: a guess is right half the time without any result
@@ -28,8 +28,9 @@ def plot_plan(plan: Any, title: str | None = None) -> Figure:
     -------
     figure : matplotlib Figure
     """
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(11.5, 8.2), layout="constrained")
+    best = plan.recommended
+    verdict = "No simulated epsilon will do" if best is None else f"epsilon = {best:g} will do"
+    with picture((11.5, 8.2), title or verdict) as figure:
         (found, loss), (error, risk) = figure.subplots(2, 2)
         for axes in (found, loss, error, risk):
             _epsilon_axis(axes, plan)
@@ -43,9 +44,6 @@ def plot_plan(plan: Any, title: str | None = None) -> Figure:
         _draw_risk(risk, plan)
         if len(ks) > 1:
             found.legend(frameon=False, fontsize=9, loc="lower right")
-        best = plan.recommended
-        verdict = "No simulated epsilon will do" if best is None else f"epsilon = {best:g} will do"
-        headline(figure, title or verdict)
         figure.supxlabel("\n".join([plan.description, *plan.notes]), x=0.01, ha="left", fontsize=9)
     return figure
 

@@ -3,12 +3,12 @@
 import math
 from typing import Any
 
-import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
-from knoll.plots.style import INK, STYLE, footer, headline, in_terms, plain
+from knoll.plots.style import INK, in_terms, picture, plain
 
 _MOST_PANELS = 40  # columns that are drawn
 _MOST_BARS = 12  # levels of a category
@@ -32,24 +32,22 @@ def plot_profile(profile: Any, title: str | None = None) -> Figure:
     shown = names[:_MOST_PANELS]
     across = min(4, len(shown))
     down = math.ceil(len(shown) / across)
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(3.6 * across + 0.4, 2.5 * down + 1.1), layout="constrained")
+    more = f" The first {_MOST_PANELS} columns are drawn." if len(names) > len(shown) else ""
+    size = 3.6 * across + 0.4, 2.5 * down + 1.1
+    with picture(size, title or profile.headline, profile.privacy_, f"{_WORDS}{more}") as figure:
         panels = np.atleast_1d(figure.subplots(down, across, squeeze=False).ravel())
         for j, (axes, name) in enumerate(zip(panels, shown, strict=False)):
             if kinds[j] in ("category", "boolean", "ordered"):
                 _draw_levels(axes, profile.histogram(name, None), in_order=kinds[j] == "ordered")
             else:
                 _draw_cells(axes, profile, j)
-                in_terms(axes, "x", held[j])
+                (_in_turns if kinds[j] == "cyclic" else in_terms)(axes, "x", held[j])
                 axes.tick_params(labelsize=8.5)
             missing, error = profile.missing_shares_[j], profile.missing_shares_stderr_[j]
             gap = f", {100 * missing:.1f} % missing" if missing >= max(5e-4, 2 * error) else ""
             axes.set_title(plain(name) + gap, loc="left", fontsize=11)
         for axes in panels[len(shown) :]:
             axes.set_visible(False)
-        more = f" The first {_MOST_PANELS} columns are drawn." if len(names) > len(shown) else ""
-        headline(figure, title or profile.headline)
-        footer(figure, profile.privacy_, f"{_WORDS}{more}")
     return figure
 
 
@@ -69,6 +67,14 @@ def _draw_cells(axes: Axes, profile: Any, j: int) -> None:
     axes.set_ylim(0, 1.25 * density.max())
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
+
+
+def _in_turns(axes: Axes, side: str, kind: Any) -> None:
+    """Write the ticks of a circle's histogram, which is drawn in turns, in the terms of the column: hours, months."""
+    start, period = float(kind.start), float(kind.period)
+    ticks = MaxNLocator(6, steps=[1, 2, 3, 4, 5, 6, 10]).tick_values(start, start + period)
+    inside = [each for each in ticks if start <= each <= start + period]
+    axes.set_xticks([(each - start) / period for each in inside], [f"{each:g}" for each in inside])
 
 
 def _draw_levels(axes: Axes, found: dict[str, list[Any]], *, in_order: bool) -> None:

@@ -2,13 +2,12 @@
 
 from typing import Any
 
-import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from knoll.plots.modes import density_mesh
-from knoll.plots.style import FAINT, STYLE, both_in_terms, column_names, footer, headline
+from knoll.plots.density import density_mesh
+from knoll.plots.style import FAINT, both_in_terms, column_names, headline, picture
 
 _SLICES = (0.25, 0.5, 0.75)  # of the second predictor's bounds, from below
 _MESH, _MAP = 120, 48  # points along the predictor of a curve; along each predictor of a map
@@ -36,17 +35,16 @@ def plot_regression(model: Any, title: str | None = None) -> Figure:
     if model.n_features_in_ not in (2, 3):
         raise ValueError(f"curves are drawn over one or two predictors; this model has {model.n_features_in_ - 1}")
     names = column_names(model)
-    with matplotlib.rc_context(STYLE):
-        figure, seen = (_over_one if len(names) == 2 else _over_two)(model, names)
+    draw, size = (_over_one, (8.6, 5.4)) if len(names) == 2 else (_over_two, (12, 6.4))
+    with picture(size, title or "", model.privacy_, FEW_WORDS) as figure:
+        seen = draw(figure, model, names)
         given = " and ".join(names[:-1])
         headline(figure, title or f"Modes of {names[-1]} given {given}; clear at {seen:.0%} of {given}")
-        footer(figure, model.privacy_, FEW_WORDS)
     return figure
 
 
-def _over_one(model: Any, names: list[str]) -> tuple[Figure, float]:
-    """Curves over the released density, and the share of the predictor where there are any."""
-    figure = Figure(figsize=(8.6, 5.4), layout="constrained")
+def _over_one(figure: Figure, model: Any, names: list[str]) -> float:
+    """Draw curves over the released density; return the share of the predictor where there are any."""
     axes = figure.subplots()
     x, y, z = density_mesh(model, 160)
     shade = axes.pcolormesh(x, y, np.maximum(z, 0), cmap="Blues", shading="auto", rasterized=True)
@@ -55,13 +53,12 @@ def _over_one(model: Any, names: list[str]) -> tuple[Figure, float]:
     _draw(axes, curves, 0, float(np.ptp(y)))
     axes.set(xlabel=names[0], ylabel=names[1])
     both_in_terms(axes, model, 0, 1)
-    return figure, _seen(curves)
+    return _seen(curves)
 
 
-def _over_two(model: Any, names: list[str]) -> tuple[Figure, float]:
-    """A map of the most significant mode, and curves at three values of the second predictor."""
+def _over_two(figure: Figure, model: Any, names: list[str]) -> float:
+    """Draw a map of the most significant mode, and curves at three values of the second predictor."""
     low, high = model.bounds_.centre - model.bounds_.half, model.bounds_.centre + model.bounds_.half
-    figure = Figure(figsize=(12, 6.4), layout="constrained")
     sides: Any = figure.subfigures(1, 2, width_ratios=(1.15, 1))
     left, right = sides
     axes = left.subplots()
@@ -86,7 +83,7 @@ def _over_two(model: Any, names: list[str]) -> tuple[Figure, float]:
         both_in_terms(panel, model, 0, 2)
         panel.set_title(f"{names[1]} = {at:.4g}", loc="left", fontsize=10)
     panel.set_xlabel(names[0])
-    return figure, _seen(curves)
+    return _seen(curves)
 
 
 def _draw(axes: Axes, curves: Any, column: int, height: float) -> None:

@@ -1,5 +1,7 @@
 """The frame of every picture: its ink and colours, the names of columns, the headline and the budget below."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import matplotlib
@@ -7,13 +9,46 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import FixedLocator, MaxNLocator
 
+from knoll.maps import DEGREE, degrees_text, map_pairs, widening
+
+MapAsked = tuple[str, str] | bool | None  # which columns are longitude and latitude; None: as their names say
+_WIDEST_SCALE = 15.0  # degrees of latitude of a map that has a scale
 INK, FAINT, WARNING = "#22303c", "#c9d1d8", "#a00"
 STYLE: dict[Any, Any] = {
     "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": FAINT, "axes.labelcolor": INK,
     "text.color": INK, "xtick.color": INK, "ytick.color": INK, "font.size": 10,
 }  # fmt: skip
+
+
+@contextmanager
+def picture(size: tuple[float, float], head: str, privacy: Any = None, note: str = "") -> Iterator[Figure]:
+    """Give a figure to draw in, with our ink; the headline above it, and the budget and a note below.
+
+    Parameters
+    ----------
+    size : pair of float
+        Inches across and up.
+    head : str
+        What the picture shows.
+    privacy : privacy statement, optional
+        What its values cost; None if they cost nothing, or if the caller writes a footer of its own.
+    note : str
+        What the marks mean.
+    """
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=size, layout="constrained")
+        headline(figure, head)
+        if privacy is not None:
+            footer(figure, privacy, note)
+        yield figure
+
+
+def titled(privacy: Any, words: str) -> str:
+    """Return a headline: the name of the data, if it has one, and what was found in it."""
+    return f"{plain(privacy.dataset)}: {words}" if privacy.is_named else words
 
 
 def plain(name: object) -> str:
@@ -68,12 +103,56 @@ def in_terms(axes: Axes, side: str, kind: Any) -> None:
         axis.get_major_locator().set_params(integer=True)
 
 
-def both_in_terms(axes: Axes, model: Any, first: int, second: int | None = None) -> None:
-    """Write the ticks of a panel in the terms of two coordinates of a model, or of one across."""
+def both_in_terms(axes: Axes, model: Any, first: int, second: int | None = None, map: MapAsked = None) -> None:
+    """Write the ticks of a panel in the terms of two coordinates of a model, or of one across; make maps of degrees."""
+    if (first, second) in map_pairs(model, map):
+        as_map(axes)
+        return
     kinds = coordinate_kinds(model)
     in_terms(axes, "x", kinds[first])
     if second is not None:
         in_terms(axes, "y", kinds[second])
+
+
+def as_map(axes: Axes) -> None:
+    """Make a panel of longitudes across and latitudes up a map: lengths the same in both, a graticule, a scale."""
+    west, east = axes.get_xlim()
+    south, north = axes.get_ylim()
+    wide = widening((south + north) / 2)
+    axes.set_aspect(wide, adjustable="box")
+    for axis, side in ((axes.xaxis, "longitude"), (axes.yaxis, "latitude")):
+        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+        axis.set_major_formatter(_degrees(side))
+    axes.grid(color=FAINT, lw=0.6, zorder=0)
+    axes.set_axisbelow(True)
+    for spine in axes.spines.values():
+        spine.set_visible(True)
+    if north - south > _WIDEST_SCALE:  # a kilometre is not the same length everywhere on such a map
+        return
+    kilometres = round_length((east - west) / wide * DEGREE / 4)
+    start, end = west + 0.04 * (east - west), west + 0.04 * (east - west) + kilometres / DEGREE * wide
+    height = south + 0.045 * (north - south)
+    stroke = [withStroke(linewidth=3, foreground="#ffffff")]
+    axes.plot([start, end], [height, height], color=INK, lw=2, solid_capstyle="butt", zorder=5, path_effects=stroke)
+    axes.annotate(
+        f"{kilometres:g} km", ((start + end) / 2, height), (0, 3), textcoords="offset points", ha="center", fontsize=8,
+        zorder=5, path_effects=stroke,
+    )  # fmt: skip
+
+
+def _degrees(side: str) -> Callable[[float, Any], str]:
+    """Return what writes the ticks of longitudes or latitudes."""
+    return lambda value, _: degrees_text(value, side)
+
+
+def round_length(length: float) -> float:
+    """Return the largest of 1, 2, 5, 10, 20, ... that is not longer.
+
+    >>> round_length(7.3), round_length(0.3)
+    (5.0, 0.2)
+    """
+    power = 10.0 ** np.floor(np.log10(length))
+    return float(power * max(digit for digit in (1, 2, 5) if digit * power <= length * (1 + 1e-9)))
 
 
 def _amounts(low: float, high: float, most: int = 6) -> list[float]:
@@ -110,8 +189,11 @@ def two_columns(values: np.ndarray, half: np.ndarray) -> tuple[int, int | None]:
     return first, second
 
 
-def widest_columns(values: np.ndarray, bounds: Any) -> tuple[int, int | None]:
-    """The two columns in which points of a domain differ most; of numbers, if there are two such columns."""
+def widest_columns(model: Any, values: np.ndarray, map: MapAsked = None) -> tuple[int, int | None]:
+    """Longitude and latitude, if there are such columns; or the two in which points differ most, of numbers if any."""
+    bounds = model.bounds_
+    if pairs := map_pairs(model, map):
+        return pairs[0]
     lines = getattr(bounds, "on_lines", [])
     if len(lines) < 2:
         return two_columns(values, bounds.half)
@@ -119,9 +201,9 @@ def widest_columns(values: np.ndarray, bounds: Any) -> tuple[int, int | None]:
     return lines[first], None if second is None else lines[second]
 
 
-def headline(figure: Figure, text: str) -> None:
+def headline(figure: Figure, text: str, colour: str = INK) -> None:
     """Write what a picture shows above it."""
-    figure.suptitle(text, x=0.01, ha="left", fontsize=14, fontweight="bold")
+    figure.suptitle(text, x=0.01, ha="left", fontsize=14, fontweight="bold", color=colour)
 
 
 def footer(figure: Figure, privacy: Any, note: str = "", *, budget: bool = True) -> None:

@@ -3,6 +3,7 @@
 from knoll.privacy.accounting import Cost, epsilon_for, mu_for
 from knoll.privacy.budget import Budget, Shares
 from knoll.privacy.curator import Curator
+from knoll.privacy.discovery import Discovered
 from knoll.privacy.errors import (
     BoundsError,
     BudgetExceededError,
@@ -27,6 +28,7 @@ __all__ = [
     "Cost",
     "Curator",
     "DataError",
+    "Discovered",
     "FileLedger",
     "Grant",
     "LedgerError",

@@ -129,7 +129,7 @@ def body_of(line: Line, fit: int) -> dict[str, Any]:
 
 def line_of(body: dict[str, Any]) -> Line:
     """Return the line that the body of an event holds."""
-    names = [name for name in Entry.__dataclass_fields__ if name not in ("shape", "cost")]
+    names = [name for name in Entry.__dataclass_fields__ if name not in ("shape", "cost") and name in body]
     entry = Entry(**{name: body[name] for name in names}, shape=tuple(body["shape"]), cost=_cost(body))
     return Line(body["time"], body["dataset"], body["estimator"], body["budget_delta"], entry)
 

@@ -32,6 +32,16 @@ import numpy as np
 
 from knoll.privacy.accounting import Cost
 from knoll.privacy.budget import ROUNDING, Budget
+from knoll.privacy.discovery import (
+    NAME_WEIGHT,
+    Discovered,
+    KeyedQuery,
+    NamesOf,
+    check_keyed,
+    check_tally,
+    hiding_cost,
+    shown,
+)
 from knoll.privacy.errors import BudgetExceededError, PrivacyError
 from knoll.privacy.ledger import UNNAMED, Ledger, MemoryLedger, line_now
 from knoll.privacy.noise import MAX_SCALE
@@ -123,7 +133,8 @@ class Curator:
         """What the finite precision of the noise costs for all that the fit may ask; see `_calibrated`."""
         law, ratio = self._budget.law, self._budget.ratio(1.0)
         each = [(ask.times, law.charge(self._moved(ask.touched, ask.size), ratio)) for ask in self._asks]
-        return sum((Cost(0.0, times * one.epsilon, times * one.delta) for times, one in each), Cost())
+        hiding = hiding_cost(self._budget.hidden)
+        return sum((Cost(0.0, times * one.epsilon, times * one.delta) for times, one in each), hiding)
 
     def _check_foreseen_scales(self) -> None:
         """Refuse a fit that would come to a release with more noise than sums hold; two contributions differ by 2."""
@@ -170,6 +181,25 @@ class Curator:
             total = self._sum(query)
             self._record(entry)
         return self._noisy(query, total, entry, source)
+
+    def discover(self, query: KeyedQuery, share: float) -> Discovered:
+        """Release the names that many units hold, with their noisy counts, and hide all others (discovery.py).
+
+        Parameters
+        ----------
+        query : KeyedQuery
+            What to count.
+        share : float
+            Fraction of the budget to spend, in (0, 1]; what `Budget.hiding` keeps back of delta pays for the threshold.
+        """
+        check_keyed(query)
+        source, weighted = noise_source.get(), NamesOf(query)
+        with self._reserved(weighted, share, source) as entry:
+            names, counts = self._rows.tally(query)
+            check_tally(query, names, counts, self._rows.row_limit)
+            self._record(entry)
+        noisy = source.perturb(counts * NAME_WEIGHT, self._budget.law, entry.scale)
+        return shown(query, names, noisy, entry, self._budget.law)
 
     def disjoint_parts(self, number: int, share: float, key: int) -> Parts:
         """Split the records into disjoint random parts, each of which answers one query, at the cost of one.
@@ -232,7 +262,8 @@ class Curator:
 
     def _scale(self, query: QueryProtocol, share: float) -> tuple[float, float]:
         """Return a query's sensitivity, in grid units, and the noise scale that a share of the budget buys for it."""
-        sensitivity = self._unit.cap * query.sensitivity(self._relation, self._budget.norm)
+        cap = 1 if getattr(query, "of_whole_unit", False) else self._unit.cap
+        sensitivity = cap * query.sensitivity(self._relation, self._budget.norm)
         check_sensitivity(query, sensitivity)
         return sensitivity, sensitivity / self._budget.ratio(min(share, 1.0))
 
@@ -273,6 +304,10 @@ class Curator:
             raise PrivacyError(f"{query.name!r} cannot sum more than {2**62 // query.largest} rows without overflow")
         ratio = sensitivity / scale
         cost = law.cost(ratio) + law.charge(parts * self._moved(query.touched, math.prod(query.shape)), ratio)
+        threshold = 0.0
+        if isinstance(query, NamesOf):
+            least, hiding = query.threshold(self._budget, scale, [entry.threshold for entry in self._granted])
+            threshold, cost = least / NAME_WEIGHT, cost + hiding
         return Entry(
             query=query.name,
             shape=query.shape,
@@ -285,4 +320,5 @@ class Curator:
             unit=str(self._unit),
             noise=source.label,
             private=source.private,
+            threshold=threshold,
         )

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any, Protocol
 
 from knoll.privacy.budget import ROUNDING, Shares
+from knoll.privacy.discovery import Discovered, KeyedQuery
 from knoll.privacy.errors import BudgetExceededError
 from knoll.privacy.parts import Parts
 from knoll.privacy.query import Floats, QueryProtocol
@@ -28,6 +29,10 @@ class Door(Protocol):
 
     def release(self, query: QueryProtocol, share: float) -> Released:
         """Answer one query with a share of the budget."""
+        ...
+
+    def discover(self, query: KeyedQuery, share: float) -> Discovered:
+        """Release the names that many units hold."""
         ...
 
     def disjoint_parts(self, number: int, share: float, key: int) -> Parts:
@@ -112,6 +117,13 @@ class Grant:
         released = self._door.release(query, share)
         self._spend(share)
         return released
+
+    def discover(self, query: KeyedQuery) -> Discovered:
+        """Spend all that is left on the names that many units hold, and on their counts."""
+        share = self._allowed()
+        found = self._door.discover(query, share)
+        self._spend(share)
+        return found
 
     def batches(self, number: int, key: int) -> Parts:
         """Spend all that is left on disjoint random parts of the records, each of which answers one query."""

@@ -26,9 +26,9 @@ from knoll.privacy.book import Book, Line, Spend, body_of, line_of
 from knoll.privacy.budget import Budget
 from knoll.privacy.errors import CapExceededError, LedgerError, LedgerWarning
 from knoll.privacy.log import Log, Open
+from knoll.privacy.released import UNNAMED as UNNAMED
 from knoll.privacy.released import Entry
 
-UNNAMED = "unnamed data"
 _MOST_NAMES = 20  # shown in an error
 
 
@@ -113,6 +113,8 @@ class FileLedger:
     def __init__(self, path: str | PathLike[str], dataset: str | None = None):
         if dataset is not None and not dataset.strip():
             raise LedgerError("the name of a dataset is empty; leave it out, or say whose data it is")
+        if "://" in str(path):
+            raise LedgerError("a ledger is a file on this machine, not a database; give its path")
         self.path = Path(path)
         self.dataset = dataset
         self._log.create()

@@ -51,6 +51,10 @@ class Rows(Protocol):
         """Return the exact integer total of a query."""
         ...
 
+    def tally(self, query: Any) -> tuple[list[str], Integers]:
+        """Return the names that a keyed query finds, and how many units hold each."""
+        ...
+
 
 @dataclass(frozen=True)
 class Ask:

@@ -18,6 +18,9 @@ from knoll.privacy.risk import Risk, risk_of
 Floats = npt.NDArray[np.float64]
 
 
+UNNAMED = "unnamed data"  # the dataset of arrays in memory
+
+
 @dataclass(frozen=True)
 class Released:
     """A released value: the number, the standard error of its privacy noise, and where it came from."""
@@ -53,6 +56,13 @@ class Entry:
     unit: str
     noise: str
     private: bool
+    threshold: float = 0.0
+    """If names were released: the least noisy count of one that is shown (discovery.py)."""
+
+    @property
+    def values(self) -> str:
+        """How many values were released; of names, only what is public."""
+        return f"{math.prod(self.shape):,}" if not self.threshold else f"those above {self.threshold:,.0f}"
 
 
 @dataclass(frozen=True)
@@ -89,6 +99,11 @@ class Privacy:
         return all(entry.private for entry in self.releases)
 
     @property
+    def is_named(self) -> bool:
+        """Whether the data has a name: that of its file, or the one that its ledger gives it."""
+        return self.dataset != UNNAMED
+
+    @property
     def spent_epsilon(self) -> float:
         """Epsilon of the recomputed composition, at the declared delta."""
         return self.spent.epsilon_at(self.delta)
@@ -113,6 +128,13 @@ class Privacy:
             f"Hidden: {guarantee} ({self.relation}).",
             f"Spent: epsilon = {self.spent_epsilon:.6g} at delta = {self.delta:g}, in {_counted(len(self.releases))}.",
         ]
+        for entry in self.releases:
+            if entry.threshold:
+                lines.append(
+                    f"Hidden by a threshold: {entry.query} with a count below about {entry.threshold:,.0f}; one that a "
+                    f"single {self.unit.partition(' (')[0]} holds is shown with a chance below {entry.cost.delta:.2g}, "
+                    "which is part of delta."
+                )
         if self.assumed_public:
             lines.append(f"Assumed public: {'; '.join(self.assumed_public)}.")
         return lines
@@ -123,13 +145,11 @@ class Privacy:
         for name, run in groupby(self.releases, key=lambda entry: entry.query):
             entries = list(run)
             times = "" if len(entries) == 1 else f" (x{len(entries)})"
-            values = sum(math.prod(entry.shape) for entry in entries)
+            values = f"{sum(math.prod(entry.shape) for entry in entries):,}" if len(entries) > 1 else entries[0].values
             ratios = sorted({f"{entry.scale / entry.sensitivity:.4g}" for entry in entries}, key=float)
             noise = ratios[0] if len(ratios) == 1 else f"{ratios[0]} to {ratios[-1]}"
             share = math.fsum(entry.share for entry in entries)
-            rows.append(
-                (name + times, f"{values:,}", f"{share:.1%}", f"{entries[0].law}, {noise} x one record's effect")
-            )
+            rows.append((name + times, values, f"{share:.1%}", f"{entries[0].law}, {noise} x one record's effect"))
         return rows
 
     def __str__(self) -> str:

@@ -18,7 +18,11 @@ from knoll.queries.profile import ColumnCells, ColumnProfile
 from knoll.queries.projection import Projected, random_hyperplanes, random_projection
 from knoll.queries.query import Query
 from knoll.queries.shapes import CellShapes, Frame, ScatterMatrix
+from knoll.queries.sparse import ChosenColumns, ColumnCounts, ColumnPairs, SparseMoments
+from knoll.queries.sparse_rows import SparseRows
+from knoll.queries.sphere import Directions, Sphere
 from knoll.queries.votes import ColumnHistograms, GridHistogram, NearestVotes, PairVotes, TreeCounts
+from knoll.queries.words import OpenWords, WordsByTopic
 
 __all__ = [
     "Ball",
@@ -26,13 +30,17 @@ __all__ = [
     "CellDisplacements",
     "CellMoments",
     "CellShapes",
+    "ChosenColumns",
     "Circle",
     "ColumnCells",
+    "ColumnCounts",
     "ColumnHistograms",
+    "ColumnPairs",
     "ColumnProfile",
     "ComponentMoments",
     "Corners",
     "Count",
+    "Directions",
     "Domain",
     "FourierFeatures",
     "FourierGrid",
@@ -47,15 +55,20 @@ __all__ = [
     "Nearest",
     "NearestVotes",
     "ObservedMeans",
+    "OpenWords",
     "OutsideVotes",
     "PairVotes",
     "Product",
     "Projected",
     "Query",
     "ScatterMatrix",
+    "SparseMoments",
+    "SparseRows",
+    "Sphere",
     "SplitTree",
     "TreeCounts",
     "TwoLevel",
+    "WordsByTopic",
     "candidates",
     "domain_from",
     "random_hyperplanes",

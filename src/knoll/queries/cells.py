@@ -4,11 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from knoll.arrays import Floats, Integers
+from knoll.arrays import Floats, Integers, Small
 from knoll.compiled.cells import down_tree
+from knoll.compiled.eight import down_tree_eight
 from knoll.queries.domain import Ball, Box
+from knoll.queries.points import points_on
 from knoll.queries.projection import Projected
-from knoll.queries.query import require_finite
+from knoll.queries.query import UNIT, require_finite
 
 
 class SplitTree:
@@ -29,6 +31,9 @@ class SplitTree:
     >>> tree.labels(np.array([[0.2, 0.9], [0.7, 0.1]]))
     array([0, 1])
     """
+
+    by_grid = True
+    """A record's grid point tells its cell."""
 
     def __init__(self, domain: Box | Ball | Projected) -> None:
         self.domain = domain
@@ -55,11 +60,15 @@ class SplitTree:
         self.cells = list(leaves)
         self.n_cells, self._arrays = len(self.cells), None
 
-    def labels(self, block: Floats, grid: Floats | None = None) -> Integers:
+    def labels(self, block: Floats, grid: Floats | Small | None = None) -> Integers:
         """Return the cell of each record, -1 for none; records that hold a NaN are left out."""
-        points = self.domain.clip_to_grid(block) if grid is None else grid
+        points = points_on(self.domain, block) if grid is None else grid
         labels = np.empty(len(points), dtype=np.int64)
-        down_tree(np.ascontiguousarray(points), *self._packed(), labels)
+        axis, threshold, left, number, depth = self._packed()
+        if points.dtype == np.int32:
+            down_tree_eight(points, *self._short, number, depth, labels)
+        else:
+            down_tree(np.ascontiguousarray(points), axis, threshold, left, number, depth, labels)
         return labels
 
     def _packed(self) -> tuple[Integers, Floats, Integers, Integers, int]:
@@ -75,4 +84,7 @@ class SplitTree:
                 depth[left[node] : left[node] + 2] = depth[node] + 1
             left = np.where(leaf, np.arange(len(axis)), left)
             self._arrays = np.maximum(axis, 0), threshold, left, number, int(depth.max())
+            # a whole number exceeds a threshold where it exceeds the whole number below it
+            cut = np.floor(np.clip(threshold, -2.0 * UNIT, 2.0 * UNIT)).astype(np.int32)
+            self._short = (8 * left + self._arrays[0]).astype(np.uint32), cut
         return self._arrays

@@ -4,6 +4,7 @@ import numpy as np
 
 from knoll.arrays import Floats, Integers
 from knoll.queries.query import COUNT_WEIGHT, Query, one_vote
+from knoll.queries.sparse_rows import SparseRows
 
 
 class Count(Query):
@@ -21,8 +22,10 @@ class Count(Query):
         self.touched = 1
         self.largest = COUNT_WEIGHT
 
-    def summarise(self, block: Floats) -> Integers:
+    def summarise(self, block: Floats | SparseRows) -> Integers:
         """Count the records that hold no NaN."""
+        if isinstance(block, SparseRows):
+            return np.array((~block.rows_with(np.isnan(block.values))).sum(), dtype=np.int64)
         return np.array(len(block) - np.isnan(block).any(axis=1).sum(), dtype=np.int64)
 
     def max_norm(self, norm: int) -> float:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from knoll.arrays import Floats, Integers
 from knoll.privacy.errors import BoundsError, brief
-from knoll.queries.grid import Grid, clip_to_ball, shorten
+from knoll.queries.grid import Grid, Gridded, clip_to_ball, shorten
 from knoll.queries.query import UNIT
 
 LARGEST_BOUND, SMALLEST_HALF = 1e30, 1e-30
@@ -140,10 +140,11 @@ class Box:
 
     def clip_to_grid(self, block: Floats) -> Floats:
         """Clip to the box and round to the grid; records that hold a NaN are left out."""
-        return self._grid.clip_to_grid(block)
+        return block.on(self) if isinstance(block, Gridded) else self.grid.clip_to_grid(block)
 
     @cached_property
-    def _grid(self) -> Grid:
+    def grid(self) -> Grid:
+        """The grid of the columns."""
         return Grid(self.centre, self.extent, self.steps)
 
     @property
@@ -186,6 +187,8 @@ class Box:
 class Ball:
     """A Euclidean ball: every record within `radius` of a public `middle`.
 
+    Without a middle it is about the origin, in as many columns as the data has: ``bounds=knoll.Ball(1.0)``.
+
     A record outside is first clipped to the surrounding cube, then pulled towards the middle; grid coordinates are cut
     towards zero, so that rounding never leaves the ball and adds nothing to the sensitivity.
 
@@ -195,15 +198,20 @@ class Ball:
     """
 
     radius: float
-    middle: tuple[float, ...]
+    middle: tuple[float, ...] = ()
     names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", _floats("radius", [self.radius])[0])
         object.__setattr__(self, "middle", _floats("middle", self.middle))
-        if not self.radius >= max(SMALLEST_HALF, *(_NARROWEST * abs(each) for each in self.middle)):
+        if not self.radius >= max([SMALLEST_HALF, *(_NARROWEST * abs(each) for each in self.middle)]):
             raise BoundsError(f"radius {self.radius:g} is not positive, or too small to compute with")
-        _ = self.cube  # refused here, not in the middle of a fit, if it cannot be computed with
+        if self.middle:
+            _ = self.cube  # refused here, not in the middle of a fit, if it cannot be computed with
+
+    def over(self, n_columns: int, names: tuple[str, ...] | None = None) -> "Ball":
+        """Return the ball in so many columns: the same, if its middle is known, else about the origin."""
+        return self if self.middle else Ball(self.radius, (0.0,) * n_columns, self.names or names)
 
     @property
     def n_columns(self) -> int:
@@ -237,7 +245,7 @@ class Ball:
 
     def clip_to_grid(self, block: Floats) -> Floats:
         """Clip to the ball and cut to the grid; records that hold a NaN are left out."""
-        return clip_to_ball(self.cube.clip_to_grid(block), UNIT)
+        return block.on(self) if isinstance(block, Gridded) else clip_to_ball(self.cube.clip_to_grid(block), UNIT)
 
     @property
     def n_sources(self) -> int:

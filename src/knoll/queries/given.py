@@ -8,11 +8,16 @@ import numpy as np
 from knoll.privacy.errors import BoundsError, brief
 from knoll.queries.domain import Ball, Box
 from knoll.queries.product import Product
+from knoll.queries.sphere import Sphere
+
+SPHERE = "sphere"
+"""Bounds of directions: rows are scaled to length one."""
 
 HOW_TO_BOUND = (
     "Differential privacy needs to know how far a record can reach. Either give bounds that you know without looking "
-    'at the data, e.g. bounds=(0, 100), bounds=[(0, 110), (10, 60)] or bounds={"age": (0, 110), "bmi": (10, 60)}; or '
-    'buy them from the budget: bounds="private". (On the command line: --bounds "age=0:110,bmi=10:60" or --bounds '
+    'at the data, e.g. bounds=(0, 100), bounds=[(0, 110), (10, 60)] or bounds={"age": (0, 110), "bmi": (10, 60)}; '
+    'buy them from the budget: bounds="private"; or, if only directions matter (embeddings), scale every row to length '
+    'one: bounds="sphere". (On the command line: --bounds "age=0:110,bmi=10:60" or --bounds '
     "private; knoll columns drafts a file for columns of any kind.) The minimum and maximum of the data are not safe: "
     "they are two people's values."
 )
@@ -23,10 +28,11 @@ def domain_from(bounds: Any, n_columns: int, names: Sequence[str] | None = None)
 
     Parameters
     ----------
-    bounds : Box, Ball, (lower, upper), list of (lower, upper) or dict
-        Lower and upper may be numbers or one value per column. A list has one pair (lower, upper) for each column, in
-        order. A dict maps every column name (or position) to (lower, upper). With two columns, a tuple of two lists or
-        arrays is (lower, upper), and a list of two tuples is one pair per column; see `_two_columns`.
+    bounds : Box, Ball, "sphere", (lower, upper), list of (lower, upper) or dict
+        "sphere" scales every row to length one. A ball without a middle is about the origin. Lower and upper may be
+        numbers or one value per column. A list has one pair (lower, upper) for each column, in order. A dict maps every
+        column name (or position) to (lower, upper). With two columns, a tuple of two lists or arrays is (lower,
+        upper), and a list of two tuples is one pair per column; see `_two_columns`.
     n_columns : int
         Number of columns.
     names : sequence of str, optional
@@ -44,6 +50,10 @@ def domain_from(bounds: Any, n_columns: int, names: Sequence[str] | None = None)
     known = tuple(map(str, names)) if names is not None else None
     if bounds is None:
         raise BoundsError(f"no bounds given. {HOW_TO_BOUND}")
+    if isinstance(bounds, str) and bounds == SPHERE:
+        return Sphere(n_columns, known)
+    if isinstance(bounds, Ball):
+        bounds = bounds.over(n_columns, known)
     if isinstance(bounds, str):
         raise BoundsError(f"bounds={brief(bounds)} is not understood. {HOW_TO_BOUND}")
     if isinstance(bounds, Box | Ball):

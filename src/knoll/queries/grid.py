@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from knoll.arrays import Floats
+from knoll.arrays import Floats, Small
+from knoll.compiled.eight import WIDTH, to_grid_eight, to_grid_eight_any, to_grid_eight_columns
 from knoll.compiled.grid import into_ball, to_grid, to_grid_any
 from knoll.privacy.errors import PrivacyError
 from knoll.queries.query import UNIT
@@ -36,6 +37,26 @@ class Grid:
         kept = put(rows, self._centre, self._per_step, self._limit, grid)
         return grid[:kept]
 
+    def clip_to_eight(self, block: Floats, out: Small | None = None) -> Small:
+        """Return the grid points of a block of up to eight columns as small integers, eight to a record.
+
+        With `out`, zeros to begin with, they are written there.
+        """
+        rows = np.require(block, np.float64, "A")
+        columns = to_grid_eight_columns if rows.flags.f_contiguous else to_grid_eight_any
+        put = to_grid_eight if rows.flags.c_contiguous else columns
+        grid = np.zeros((len(rows), WIDTH), dtype=np.int32) if out is None else out
+        return grid[: put(rows, self._centre, self._per_step, self._limit, grid)]
+
+
+def eight(grid: Floats | Small) -> Small:
+    """Return grid points of up to eight columns as small integers, eight to a record, zeros after the last column."""
+    if grid.dtype == np.int32:
+        return grid  # type: ignore[return-value]
+    small = np.zeros((len(grid), WIDTH), dtype=np.int32)
+    small[:, : grid.shape[1]] = grid
+    return small
+
 
 class Gridded(np.ndarray[Any, Any]):
     """Records on the grid of a domain, as small integers: what an engine keeps of rows from one pass to the next.
@@ -46,9 +67,12 @@ class Gridded(np.ndarray[Any, Any]):
     domain: Any = None
 
     @classmethod
-    def of(cls, domain: Any, grid: Floats) -> "Gridded":
-        """Return grid points of a domain, which are whole numbers of at most UNIT, in four bytes each."""
-        small = grid.astype(np.int32).view(cls)
+    def of(cls, domain: Any, grid: Floats | Small) -> "Gridded":
+        """Return grid points of a domain, which are whole numbers of at most UNIT, in four bytes each.
+
+        They come eight to a record in up to eight columns.
+        """
+        small = (eight(grid) if domain.n_columns <= WIDTH else grid.astype(np.int32)).view(cls)
         small.domain = domain
         return small
 
@@ -57,10 +81,14 @@ class Gridded(np.ndarray[Any, Any]):
         self.domain = getattr(whole, "domain", None)
 
     def on(self, domain: Any) -> Floats:
-        """Return the grid points as doubles."""
+        """Return the grid points as doubles, a coordinate for each column."""
+        return self.small(domain)[:, : domain.n_columns].astype(np.float64)
+
+    def small(self, domain: Any) -> Small:
+        """Return the grid points as they are kept."""
         if self.domain is not domain:
             raise PrivacyError("internal error: rows on the grid of another domain")
-        return np.asarray(self).astype(np.float64)
+        return np.asarray(self)
 
 
 def clip_to_ball(grid: Floats, radius: int, *, factor: float = 1.0, most: float = FARTHEST) -> Floats:

@@ -5,14 +5,18 @@ are disjoint from all others', k cells cost as much as one, and because count an
 joint l2 norm is sqrt(w^2 + reach^2) rather than the sum of two separately noised releases.
 """
 
+from typing import Any
+
 import numpy as np
 
 from knoll.arrays import Floats, Integers
+from knoll.compiled.eight import WIDTH, add_sums_eight
 from knoll.compiled.sums import add_sums
 from knoll.queries.cells import SplitTree
 from knoll.queries.domain import Ball, Box
 from knoll.queries.grid import clip_to_ball
 from knoll.queries.nearest import Nearest
+from knoll.queries.points import points_on
 from knoll.queries.projection import Projected
 from knoll.queries.query import UNIT, Query, tiles
 
@@ -69,11 +73,18 @@ class CellMoments(Query):
 
     def summarise(self, block: Floats) -> Integers:
         """Count and add up the records of each cell."""
-        total = np.zeros(self.shape, dtype=np.int64)
+        few = self.domain.n_columns <= WIDTH
+        total: Any = np.zeros((self.cells.n_cells, WIDTH + 1)) if few else np.zeros(self.shape, dtype=np.int64)
+        add = add_sums_eight if few else add_sums
         for rows in tiles(block):
-            grid = self.domain.clip_to_grid(rows)
-            add_sums(grid, self.cells.labels(rows, grid if self._same_grid else None), total)
-        return total
+            grid = points_on(self.domain, rows)
+            add(grid, self.cells.labels(rows, grid if self._same_grid else None), total)
+        return total[:, [WIDTH, *range(self.domain.n_columns)]].astype(np.int64) if few else total
+
+    @property
+    def gridded(self) -> Any:
+        """The domain whose grid points tell all that is asked of a record, so that they can be kept."""
+        return self.domain if self._same_grid and self.cells.by_grid else None
 
     def max_norm(self, norm: int) -> float:
         """Count and sum together, at the farthest point of the domain."""

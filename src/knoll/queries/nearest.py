@@ -16,11 +16,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
-from knoll.arrays import Floats, Integers
-from knoll.compiled.cells import nearest_of, nearest_of_eight
+from knoll.arrays import Floats, Integers, Small
+from knoll.compiled.cells import nearest_of
+from knoll.compiled.eight import WIDTH, nearest_of_eight
 from knoll.compiled.groups import nearest_within
 from knoll.queries.domain import Ball, Box
-from knoll.queries.grid import Grid
+from knoll.queries.grid import Grid, eight
+from knoll.queries.points import as_doubles, points_on
 from knoll.queries.projection import Projected
 from knoll.queries.query import UNIT, require_finite
 
@@ -59,28 +61,37 @@ class Nearest:
         """Worth of a step of the metric grid, in the metric's units."""
         self.steps = self.scales * self.unit
         self._shared_grid = bool(np.allclose(self.steps, domain.steps, rtol=1e-12, atol=0.0))
+        self.by_grid = self._shared_grid or type(domain) is not Box
+        """Whether a record's grid point tells its cell: where distances have a grid of their own, the record does."""
         require_finite("centres", self.centres)
         require_finite("scales", self.scales, self.steps, 1 / self.steps, positive=True)
         self._metric = Grid(domain.centre, domain.extent if isinstance(domain, Box) else domain.half, self.steps)
         self.n_cells = len(self.centres)
         self._pack()
 
-    def metric_grid(self, block: Floats, grid: Floats | None = None) -> Floats:
-        """Return records on the grid in which distances are taken; `grid`: ``domain.clip_to_grid(block)``, if known."""
+    def metric_grid(self, block: Floats, grid: Floats | Small | None = None) -> Floats:
+        """Return records on the grid in which distances are taken; `grid`: ``points_on(domain, block)``, if known."""
+        return as_doubles(self._points(block, grid), self.domain.n_columns)
+
+    def _points(self, block: Floats, grid: Floats | Small | None) -> Floats | Small:
+        """Return records on the grid in which distances are taken: small integers in few columns, else doubles."""
         if self._shared_grid:
-            return self.domain.clip_to_grid(block) if grid is None else grid
+            return points_on(self.domain, block) if grid is None else grid
+        few = self.domain.n_columns <= WIDTH
         if type(self.domain) is Box:
-            return self._metric.clip_to_grid(block)
-        inside = self.domain.clip_to_grid(block) if grid is None else grid
+            return self._metric.clip_to_eight(block) if few else self._metric.clip_to_grid(block)
+        inside = self.domain.clip_to_grid(block) if grid is None else as_doubles(grid, self.domain.n_columns)
         return np.rint(inside * (self.domain.steps / self.steps))
 
-    def labels(self, block: Floats, grid: Floats | None = None, *, metric_grid: Floats | None = None) -> Integers:
+    def labels(
+        self, block: Floats, grid: Floats | Small | None = None, *, metric_grid: Floats | None = None
+    ) -> Integers:
         """Return the cell of each record; records that hold a NaN are left out."""
-        points = self.metric_grid(block, grid) if metric_grid is None else metric_grid
+        points = self._points(block, grid) if metric_grid is None else metric_grid
         if self._tree is not None:
-            return np.asarray(self._tree.query(points)[1], dtype=np.int64)
+            return np.asarray(self._tree.query(as_doubles(points, self.domain.n_columns))[1], dtype=np.int64)
         if self._coarse:
-            points = np.rint(points / 2**self._coarse)
+            points = np.rint(as_doubles(points, self.domain.n_columns) / 2**self._coarse)
         return self._exact(points)
 
     def two_nearest(self, block: Floats) -> tuple[Integers, Integers, Integers]:
@@ -127,13 +138,13 @@ class Nearest:
         squares = np.square(self._grid).sum(axis=1)
         self._slope = -2.0 * self._tag * self._grid
         self._offset = (self._tag * squares + np.arange(k))[:, None]
-        self._eight = np.pad(self._slope, ((0, 0), (0, max(0, 8 - d))))
+        self._eight = np.pad(self._slope, ((0, 0), (0, max(0, WIDTH - d))))
 
-    def _exact(self, points: Floats) -> Integers:
+    def _exact(self, points: Floats | Small) -> Integers:
         labels = np.empty(len(points), dtype=np.int64)
         columns = self._slope.shape[1]
-        if columns <= 8:
-            nearest_of_eight(np.ascontiguousarray(points), self._eight, self._offset[:, 0], self._tag, labels)
+        if columns <= WIDTH:
+            nearest_of_eight(eight(points), self._eight, self._offset[:, 0], self._tag, labels)
             return labels
         if columns < _PRODUCT_COLUMNS:
             nearest_of(np.ascontiguousarray(points), self._slope, self._offset[:, 0], self._tag, labels)
@@ -170,7 +181,9 @@ def candidates(
     if m < _GROUPS_FROM or d <= _TREE_COLUMNS:
         return Nearest(points, domain, scales)
     picked = np.linspace(0, m - 1, round(m**0.5)).astype(np.intp)
-    heads, groups = np.unique(Nearest(points[picked], domain, scales).labels(points), return_inverse=True)
+    some = Nearest(points[picked], domain, scales)
+    grid = np.rint((domain.clip(points) - domain.centre) / some.steps)  # points are public: they need not be projected
+    heads, groups = np.unique(some.labels(points, metric_grid=grid), return_inverse=True)
     return TwoLevel(points, groups, domain, scales, heads=picked[heads])
 
 
@@ -209,6 +222,7 @@ class TwoLevel:
         self._first = Nearest(points[first], domain, scales)
         self._within = [Nearest(points[members], domain, scales) for members in self._members]
         self.scales, self.steps, self.unit = self._first.scales, self._first.steps, self._first.unit
+        self.by_grid = self._first.by_grid
         self._in_order = np.concatenate(self._members)
         self._packed = self._pack()
 
@@ -227,7 +241,7 @@ class TwoLevel:
         ends = np.cumsum([0, *(each.n_cells for each in self._within)])
         return ends, -2.0 * tag * grid, tag * np.square(grid).sum(axis=1) + place, tag
 
-    def labels(self, block: Floats, grid: Floats | None = None) -> Integers:
+    def labels(self, block: Floats, grid: Floats | Small | None = None) -> Integers:
         """Return the cell of each record; records that hold a NaN are left out."""
         metric = self._first.metric_grid(block, grid)
         group = self._first.labels(block, metric_grid=metric)

@@ -26,7 +26,7 @@ import numpy as np
 from knoll.arrays import Floats, Integers
 from knoll.privacy.errors import BoundsError
 from knoll.queries.domain import Box
-from knoll.queries.grid import Grid
+from knoll.queries.grid import Grid, Gridded
 from knoll.queries.query import UNIT
 
 MOST_LEVELS = 10_000  # of one category: its table has the square of this many entries at most, in small integers
@@ -205,6 +205,8 @@ class Product(Box):
 
     def clip_to_grid(self, block: Floats) -> Floats:
         """Put every column on its part's grid; records that hold a NaN are left out."""
+        if isinstance(block, Gridded):
+            return block.on(self)
         block = np.asarray(block, dtype=np.float64)
         missing = np.isnan(block).any(axis=1)
         if missing.any():

@@ -6,13 +6,15 @@ reference of its cell becomes v = A u / R, an integer vector no longer than one 
 their own size.
 """
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from knoll.arrays import Floats, Integers
+from knoll.arrays import Floats, Integers, Small
+from knoll.compiled.eight import WIDTH, add_shapes_eight
 from knoll.compiled.sums import add_products, add_shapes
 from knoll.queries.domain import Ball, Box
+from knoll.queries.points import points_on
 from knoll.queries.projection import Projected
 from knoll.queries.query import Query, require_finite, tiles
 
@@ -27,8 +29,9 @@ class Cells(Protocol):
     """What a query needs to know of cells."""
 
     n_cells: int
+    by_grid: bool
 
-    def labels(self, block: Floats, grid: Floats | None = None) -> Integers:
+    def labels(self, block: Floats, grid: Floats | Small | None = None) -> Integers:
         """Return the cell of each record, -1 for none."""
         ...
 
@@ -65,6 +68,8 @@ class _Ellipsoids:
         # worth of one unit, per cell and column; a cell without width still has a size to divide by
         self.size = np.maximum(radii[:, None] / axes, frame.half * 2.0**-30)
         self._per_step = frame.steps / self.size * SHAPE_UNIT
+        wider = ((0, 0), (0, max(0, WIDTH - self._origin.shape[1])))
+        self._eight = np.pad(self._origin, wider), np.pad(self._per_step, wider)
         require_finite("reference points", self._origin)
         require_finite("axes and radii of ellipsoids", self.size, self.size**2, self._per_step, positive=True)
 
@@ -72,9 +77,26 @@ class _Ellipsoids:
         """Add the products of two coordinates of each displacement from the first reference."""
         add_products(np.ascontiguousarray(grid), self._origin[0], self._per_step[0], SHAPE_BITS, total)
 
-    def add(self, total: Integers, grid: Floats, labels: Integers) -> None:
+    def no_sums(self) -> Any:
+        """Return what `add` adds to."""
+        cells, columns = self._origin.shape
+        few = columns <= WIDTH
+        return np.zeros((cells, 2 * WIDTH + 1)) if few else np.zeros((cells, 1 + 2 * columns), dtype=np.int64)
+
+    def add(self, sums: Any, grid: Floats | Small, labels: Integers) -> None:
         """Add count, displacements and squares: each a function of the record and its cell alone, bit for bit."""
-        add_shapes(np.ascontiguousarray(grid), labels, self._origin, self._per_step, SHAPE_BITS, total)
+        if grid.dtype == np.int32:
+            add_shapes_eight(grid, labels, *self._eight, SHAPE_BITS, sums)
+        else:
+            add_shapes(grid, labels, self._origin, self._per_step, SHAPE_BITS, sums)
+
+    def total(self, sums: Any) -> Integers:
+        """Return what was added, as a query's total: count, displacements, squares."""
+        columns = self._origin.shape[1]
+        if columns > WIDTH:
+            return sums
+        places = [2 * WIDTH, *range(columns), *range(WIDTH, WIDTH + columns)]
+        return sums[:, places].astype(np.int64)
 
 
 class CellShapes(Query):
@@ -139,18 +161,17 @@ class CellShapes(Query):
         self.largest = max(count, _FINE * SHAPE_UNIT)
 
     @property
-    def projected(self) -> Projected | None:
-        """The projection whose grid points tell all that is asked of a record, so that they can be kept."""
-        domain = self.frame.domain
-        return domain if self._same_grid and isinstance(domain, Projected) else None
+    def gridded(self) -> Any:
+        """The domain whose grid points tell all that is asked of a record, so that they can be kept."""
+        return self.frame.domain if self._same_grid and self.cells.by_grid else None
 
     def summarise(self, block: Floats) -> Integers:
         """Count the records of each cell and add up their displacements and squares."""
-        total = np.zeros(self.shape, dtype=np.int64)
+        sums = self._ellipsoids.no_sums()
         for rows in tiles(block):
-            grid = self.frame.domain.clip_to_grid(rows)
-            self._ellipsoids.add(total, grid, self.cells.labels(rows, grid if self._same_grid else None))
-        return total
+            grid = points_on(self.frame.domain, rows)
+            self._ellipsoids.add(sums, grid, self.cells.labels(rows, grid if self._same_grid else None))
+        return self._ellipsoids.total(sums)
 
     def max_norm(self, norm: int) -> float:
         """Count, displacement and squares together."""

@@ -1,5 +1,7 @@
 """Votes: every record names one cell."""
 
+from typing import Any
+
 import numpy as np
 
 from knoll.arrays import Floats, Integers
@@ -41,6 +43,11 @@ class NearestVotes(_Votes):
     def __init__(self, cells: Nearest | TwoLevel) -> None:
         super().__init__((cells.n_cells,))
         self.cells = cells
+
+    @property
+    def gridded(self) -> Any:
+        """The domain whose grid points tell all that is asked of a record, so that they can be kept."""
+        return self.cells.domain if self.cells.by_grid else None
 
     def summarise(self, block: Floats) -> Integers:
         """Count the records nearest to each candidate."""
@@ -88,6 +95,11 @@ class TreeCounts(_Votes):
     def __init__(self, tree: SplitTree) -> None:
         super().__init__((tree.n_cells,))
         self.cells = tree
+
+    @property
+    def gridded(self) -> Any:
+        """The domain whose grid points tell all that is asked of a record, so that they can be kept."""
+        return self.cells.domain
 
     def summarise(self, block: Floats) -> Integers:
         """Count the records of each open leaf."""

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from knoll.queries import Query
+from knoll.queries import OpenWords, Query
 
-NUMERALS = {1: "one", 2: "two", 3: "three", 4: "four"}
+NUMERALS = {1: "one", 2: "two", 3: "three", 4: "four", 8: "eight"}
 
 
 @dataclass(frozen=True)
@@ -27,17 +27,24 @@ class Fit:
         Effective dimensions of the bounds, given or bought: below `columns` if some columns are narrow.
     parameters : dict
         The estimator's parameters.
+    sparse, texts : bool
+        Whether the records are sparse rows, and whether they have words.
     """
 
     columns: int
     effective: float
     parameters: Mapping[str, Any]
+    sparse: bool = False
+    texts: bool = False
 
     @classmethod
     def of(cls, model: Any) -> "Fit":
         """Return the facts of a fitted model."""
         half = np.ones(model.bounds_.n_columns) if model.scale_by_bounds else np.asarray(model.bounds_.half)
-        return cls(len(half), float(half.sum() ** 2 / (half * half).sum()), model.get_params(deep=False))
+        sparse = not bool((getattr(model, "column_weights_", np.ones(1)) == 1.0).all())
+        texts = getattr(model, "_has_texts", False)
+        effective = float(half.sum() ** 2 / (half * half).sum())
+        return cls(len(half), effective, model.get_params(deep=False), sparse, texts)
 
     def given(self, **parameters: Any) -> "Fit":
         """Return the same facts with other parameters."""
@@ -60,6 +67,9 @@ class When:
 
 
 ALWAYS = When("", lambda fit: True)
+SPARSE = When("sparse rows", lambda fit: fit.sparse)
+DENSE = When("dense rows", lambda fit: not fit.sparse)
+TEXTS = When("there are texts", lambda fit: fit.texts)
 PURE = When("`delta=0`", lambda fit: fit["delta"] == 0)
 NOT_PURE = When("`delta` above 0", lambda fit: fit["delta"] > 0)
 
@@ -141,7 +151,7 @@ class Release:
         Words for what is asked about.
     """
 
-    query: type[Query]
+    query: type[Query] | type[OpenWords]
     number: Number = ONCE
     when: When = ALWAYS
     called: str = ""

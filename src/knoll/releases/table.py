@@ -14,7 +14,9 @@ from knoll.queries import (
     CellDisplacements,
     CellMoments,
     CellShapes,
+    ColumnCounts,
     ColumnHistograms,
+    ColumnPairs,
     ColumnProfile,
     ComponentMoments,
     Count,
@@ -25,16 +27,22 @@ from knoll.queries import (
     LatticeCounts,
     NearestVotes,
     ObservedMeans,
+    OpenWords,
     OutsideVotes,
     PairVotes,
     ScatterMatrix,
+    SparseMoments,
     TreeCounts,
+    WordsByTopic,
 )
 from knoll.releases.grammar import (
     ALWAYS,
+    DENSE,
     NOT_PURE,
     ONCE,
     PURE,
+    SPARSE,
+    TEXTS,
     As,
     Case,
     Fit,
@@ -138,6 +146,16 @@ def soft(number: Number) -> Release:
     return Release(ComponentMoments, number, called="soft component moments", what="(soft)")
 
 
+DIRECTIONS = (
+    Release(CellMoments, what="of everything"),
+    Release(ScatterMatrix, what="above 400 columns of a random projection"),
+)
+WORDS = Release(CellShapes, times(8), called="count and mean of directions", what="of words")
+IN_ALL_COLUMNS = Release(
+    CellShapes, called="count, mean and variance of directions, all columns", what="of clusters, all columns"
+)
+
+
 def searched(fit: Fit) -> int:
     """Columns in which `PEMeans` searches: of a projection, if there is one."""
     return min(fit["projection"] or 16, fit.columns)
@@ -199,7 +217,8 @@ NO_BASE = When("no `base`", lambda fit: fit["base"] is None)
 MIXTURE_BASE = When("a mixture as `base`", lambda fit: hasattr(fit["base"], "n_components"))
 CLUSTERER_BASE = When("a clusterer as `base`", lambda fit: hasattr(fit["base"], "n_clusters"))
 FEW = When("2 or 3 columns, `delta` above 0", lambda fit: fit.columns in (2, 3) and fit["delta"] > 0)
-NOT_FEW = When("other columns or `delta=0`", lambda fit: not FEW.holds(fit))
+MANY = WIDE & NOT_PURE & When("2 to 16 clusters", lambda fit: 2 <= (fit["n_clusters"] or 0) <= 16)
+NEITHER = When("else", lambda fit: not FEW.holds(fit) and not MANY.holds(fit))
 DENSITY = (CELLS, soft(times(4)))
 SUBCLUSTERS = "k is the number of sub-clusters"
 SUBS = When(
@@ -208,14 +227,32 @@ SUBS = When(
 )
 NO_SUBS = When("neither given", lambda fit: fit["n_clusters"] is None and fit["n_subclusters"] is None)
 
+SPARSE_STEPS = (
+    Release(Count),
+    Release(ColumnCounts),
+    Release(SparseMoments),
+    Release(ColumnPairs, when=columns(2)),
+    WORDS,
+    Release(SparseMoments, times(3)),
+)
+"""Of sparse rows, whatever the number of clusters."""
+
+OPEN = TEXTS & When("no `vocabulary`", lambda fit: not fit["vocabulary"])
+
 RELEASES: dict[str, tuple[Case, ...]] = {
     "KMeans": (
-        Case((*tree(), STEPS), given("n_clusters") & NOT_FEW, "k is `n_clusters`"),
+        Case((*tree(), STEPS), given("n_clusters") & NEITHER, "k is `n_clusters`"),
         Case(
             (tree()[0], Release(FourierGrid, times(0, 2)), replace(tree()[2], number=or_none(tree()[2].number)),
              replace(STEPS, number=times(0, 10))),
             given("n_clusters") & FEW,
             "k is `n_clusters`. Either the Fourier coefficients, or tree and steps: the first release decides",
+        ),
+        Case(
+            (*tree()[:2], Release(FourierFeatures, times(0, 1)), replace(tree()[2], number=or_none(tree()[2].number)),
+             STEPS),
+            given("n_clusters") & MANY,
+            "k is `n_clusters`. Either the Fourier features, or the tree: the first release decides",
         ),
         Case((*CHOICE, replace(STEPS, number=times(1, 2))), option("n_clusters", None), CHOSEN),
     ),
@@ -227,6 +264,12 @@ RELEASES: dict[str, tuple[Case, ...]] = {
     ),
     "LSHTree": (Case((Release(TreeCounts, parameter("max_depth", paper=20)), Release(CellMoments))),),
     "Cubes": (Case((Release(TreeCounts, parameter("max_depth", paper=24)), Release(CellMoments))),),
+    "SphericalKMeans": (
+        Case((*DIRECTIONS, WORDS, IN_ALL_COLUMNS), DENSE & given("n_clusters")),
+        Case((*DIRECTIONS, WORDS, replace(WORDS, number=times(2)), IN_ALL_COLUMNS),
+             DENSE & option("n_clusters", None)),
+        Case(SPARSE_STEPS, SPARSE),
+    ),
     "MorseClustering": (
         Case((Release(Count), Release(GridHistogram)), NO_BASE & columns(1, 2)),
         Case((As("as `KMeans`", as_base), *DENSITY), NO_BASE & columns(3) & SUBS, SUBCLUSTERS),
@@ -281,6 +324,13 @@ RELEASES: dict[str, tuple[Case, ...]] = {
     ),
     "ModalRegression": (
         Case((As("as `KernelDensity`", lambda fit: ("KernelDensity", fit)),), note="The response counts as a column"),
+    ),
+    "TopicMap": (
+        Case((
+            As("as `SphericalKMeans`", lambda fit: ("SphericalKMeans", fit)),
+            Release(OpenWords, when=OPEN),
+            Release(WordsByTopic, times(0, 1), TEXTS),
+        )),
     ),
     "Profile": (Case((Release(ColumnProfile, times(1, 3)),)),),
     "to_mixture(X)": (Case((CELLS, HARD), public=("the centres",)),),

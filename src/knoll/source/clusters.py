@@ -20,6 +20,7 @@ from knoll.engines.streams import library_of
 from knoll.privacy.errors import DataError
 from knoll.privacy.ledger import UNNAMED
 from knoll.privacy.relation import Unit, User
+from knoll.source.labelled import refuse_label
 from knoll.source.users import split_users
 
 
@@ -99,6 +100,8 @@ def label_clustered(source: Clustered, label: Callable[[Any], np.ndarray]) -> An
     from knoll.engines import dask, spark
 
     on = spark if library_of(source.collection) == "pyspark" else dask
+    if on is spark:
+        refuse_label(source.collection.columns, spark.WHAT)
     return on.labelled(source.collection, label)
 
 
@@ -124,7 +127,8 @@ def _from_dask(files: list[str], address: str) -> tuple[Any, Callable[[], None]]
         raise DataError("reading on Dask needs it: pip install 'knoll[dask]'") from None
     where = {"dashboard_address": ":0"} if address == "local" else {"address": address}  # any free port
     client = safely(f"the Dask scheduler {address}", lambda: distributed.Client(**where))
-    return safely("the files", frames.read_parquet, files), client.close
+    plain = {"partitioning": None}  # the names of folders are no column: they are none without a cluster
+    return safely("the files", lambda: frames.read_parquet(files, dataset=plain)), client.close
 
 
 def _from_spark(files: list[str]) -> tuple[Any, Callable[[], None]]:
@@ -133,4 +137,6 @@ def _from_spark(files: list[str]) -> tuple[Any, Callable[[], None]]:
     except ImportError:
         raise DataError("reading on Spark needs it: pip install 'knoll[spark]'") from None
     environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    return safely("Spark", lambda: sql.SparkSession.builder.getOrCreate().read.parquet(*files)), lambda: None
+    plain = {"recursiveFileLookup": "true"}  # the names of folders are no column: they are none without a cluster
+    read = safely("Spark", lambda: sql.SparkSession.builder.getOrCreate().read.options(**plain))
+    return safely("the files", lambda: read.parquet(*files)), lambda: None

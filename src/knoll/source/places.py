@@ -1,5 +1,6 @@
 """From what a user hands to `fit` to an engine: arrays, frames, Arrow tables, paths, a `Source`, streams of batches."""
 
+import re
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -21,6 +22,9 @@ from knoll.privacy.ledger import UNNAMED
 from knoll.privacy.relation import Unit, User
 from knoll.source.clusters import Clustered, open_cluster
 from knoll.source.users import ids_in, split_users
+
+NO_TABLE = "a database needs the name of a table: knoll.Table(uri, 'visits'); --table visits"
+_DATABASE = re.compile(r"^[A-Za-z][\w+.-]+:(//|/[^/]*@)")  # a path may have lost one of two slashes
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,8 @@ class Source:
     dates: str | None = None
 
     def __post_init__(self) -> None:
+        if _DATABASE.search(str(self.path)):
+            raise DataError(NO_TABLE)
         _ = self.notation
 
     @property
@@ -88,6 +94,7 @@ class Streamed:
     stream: Stream
     columns: tuple[str, ...] | list[str] | None = None
     name: str = UNNAMED
+    given: Any = None
 
 
 Elsewhere = Source | Streamed | Table | Clustered
@@ -99,13 +106,11 @@ def as_source(X: Any) -> Elsewhere | None:
     if isinstance(X, Elsewhere):
         return X
     if isinstance(X, str | PathLike):
-        if "://" in str(X):
-            raise DataError("a database needs the name of a table: knoll.Table(uri, 'visits'); --table visits")
         return Source(X)
     if library_of(X) in ("dask", "pyspark"):
         return Clustered(X)
     stream = stream_of(X)
-    return None if stream is None else Streamed(stream)
+    return None if stream is None else Streamed(stream, given=X)
 
 
 def open_source(source: Elsewhere, bounds: Any, *, missing: Missing, unit: Unit | None, nulls: bool = False) -> Engine:

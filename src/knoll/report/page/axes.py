@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from knoll.maps import map_pairs
 from knoll.report.clusters import NOT_SEEN, with_error
 
+MapAsked = tuple[str, str] | bool | None
 MOST_AXES = 200  # columns that can be chosen: more would make the page slow and large
 
 
@@ -36,6 +38,8 @@ class Axis:
         The coordinate of the model that is drawn; None if it is made of several.
     levels : list of str
         Names at 0, 1, 2, ... of ordered levels.
+    longitude, latitude : int or None
+        The number of the map on which it goes across, or up.
     """
 
     label: str
@@ -48,13 +52,17 @@ class Axis:
     spread: list[float] | None = None
     place: int | None = None
     levels: list[str] = field(default_factory=list)
+    longitude: int | None = None
+    latitude: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the script reads."""
         return {name: value for name, value in asdict(self).items() if value not in (None, [])}
 
 
-def axes_of(model: Any, points: np.ndarray, errors: np.ndarray, spreads: np.ndarray | None = None) -> list[Axis]:
+def axes_of(
+    model: Any, points: np.ndarray, errors: np.ndarray, spreads: np.ndarray | None = None, map: MapAsked = None
+) -> list[Axis]:
     """Return the axes of a model and where marks stand on them.
 
     Parameters
@@ -65,8 +73,10 @@ def axes_of(model: Any, points: np.ndarray, errors: np.ndarray, spreads: np.ndar
         Released places and their standard errors.
     spreads : array of shape (k, n_coordinates), optional
         Released standard deviations of the records.
+    map : pair of str or bool, optional
+        Columns of longitudes and latitudes; by default, their names tell.
     """
-    found = []
+    found: list[Axis] = []
     for name, kind, where in columns_of(model):
         if kind is not None and kind.word == "cyclic":
             found.append(_circle(name, kind, points[:, where], errors[:, where]))
@@ -80,7 +90,16 @@ def axes_of(model: Any, points: np.ndarray, errors: np.ndarray, spreads: np.ndar
             found.append(axis)
         if len(found) >= MOST_AXES:
             break
-    return found[:MOST_AXES]
+    return on_maps(model, found[:MOST_AXES], map)
+
+
+def on_maps(model: Any, axes: list[Axis], map: MapAsked = None) -> list[Axis]:
+    """Mark the axes of longitudes and latitudes."""
+    for number, (east, north) in enumerate(map_pairs(model, map)):
+        for axis in axes:
+            axis.longitude = number if axis.place == east else axis.longitude
+            axis.latitude = number if axis.place == north else axis.latitude
+    return axes
 
 
 def columns_of(model: Any) -> list[tuple[str, Any, slice]]:
@@ -121,9 +140,12 @@ def value_text(kind: Any, value: float, error: float) -> str:
 
 
 def two_widest(axes: list[Axis]) -> tuple[int, int | None]:
-    """Return the two axes in which marks differ most, in their own order; of numbers, if there are two such axes."""
+    """Return the axes of a map, if there is one; or the two in which marks differ most, of numbers if there are two."""
     if len(axes) == 1:
         return 0, None
+    sides = [{axis.longitude: i for i, axis in enumerate(axes)}, {axis.latitude: i for i, axis in enumerate(axes)}]
+    if all(0 in each for each in sides):
+        return sides[0][0], sides[1][0]
     lines = [i for i, axis in enumerate(axes) if axis.kind not in ("share", "levels")]
     among = lines if len(lines) >= 2 else list(range(len(axes)))
     spread = [np.std(axes[i].at) / max(axes[i].high - axes[i].low, 1e-300) if axes[i].at else 0.0 for i in among]

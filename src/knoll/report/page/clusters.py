@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from knoll.report.clusters import MEANING, count_with_error
-from knoll.report.page.axes import Axis, axes_of, two_widest
-from knoll.report.page.found import Found, bars_figure, counted, map_figure, profile_figure
+from knoll.report.page.axes import Axis, MapAsked, axes_of, two_widest
+from knoll.report.page.found import Found, bars_figure, counted, in_data, map_figure, profile_figure
 from knoll.report.page.html import Html, figure, paragraph, tag
 from knoll.report.page.quality import quality_part
 from knoll.report.page.tables import summary_sheet
@@ -14,10 +14,10 @@ from knoll.report.page.tables import summary_sheet
 MOST_CARDS = 60  # clusters with words of their own: the table has all
 
 
-def clusters_found(model: Any) -> Found:
+def clusters_found(model: Any, map: MapAsked = None) -> Found:
     """Return what a clusterer found."""
     order = np.argsort(-model.cluster_sizes_, kind="stable").tolist()
-    axes = axes_of(model, model.cluster_centers_, model.centers_stderr_, _spreads(model))
+    axes = axes_of(model, model.cluster_centers_, model.centers_stderr_, _spreads(model), map)
     marks = [_mark(model, i, axes) for i in range(model.n_clusters_)]
     figures = {"map": map_figure(axes, marks, two_widest(axes), word="cluster")}
     parts = [figure("map", "Where the clusters are.", _map_words(axes, len(axes) > 1))]
@@ -31,7 +31,7 @@ def clusters_found(model: Any) -> Found:
     parts += [tag("h3", "All values"), summary_sheet(model, "cluster"), *quality_part(model)]
     total = float(model.cluster_sizes_.sum())
     return Found(
-        title=f"{counted(model.n_clusters_, 'cluster')} in {model.privacy_.dataset}",
+        title=f"{counted(model.n_clusters_, 'cluster')}{in_data(model.privacy_)}",
         lead=_lead(model, order, total),
         facts=[("Clusters", f"{model.n_clusters_:,}"), ("Records, about", f"{total:,.0f}")],
         parts=parts,

@@ -43,7 +43,7 @@ def curves_found(model: Any) -> Found:
 def _over_one(model: Any, figures: dict[str, Any]) -> tuple[list[Html], float]:
     """Return the curves over the released density, and at which part of the predictor there are any."""
     curves = model.curves(MESH)
-    drawn = density_map(model, np.empty((0, 2)))
+    drawn = density_map(model, np.empty((0, 2)), False)
     drawn["layers"] = [drawn["layers"][0], *_points(model, curves)]
     figures["curves"] = drawn
     names = [name for name, _, _ in columns_of(model)]
@@ -66,7 +66,7 @@ def _over_two(model: Any, figures: dict[str, Any]) -> tuple[list[Html], float]:
     slices, clear = [], []
     for at in steps:
         curves = model.curves(np.column_stack([line, np.full(MESH, at)]))
-        label = value_text(kind, float(at), 0.0).partition(" ±")[0]
+        label = _place(kind, float(at))
         drawn = {"type": "xy", "x": axes[0].to_dict(), "y": axes[2].to_dict(), "layers": _points(model, curves)}
         slices.append({"label": label, "figure": drawn})
         clear.append(_seen(curves))
@@ -98,9 +98,7 @@ def _sheet(model: Any, curves: Any) -> Html:
     header = [name for name, _, _ in columns] + ["significance", "records near"]
     rows, keys = [], []
     for i, row in enumerate(curves.row):
-        place = [
-            value_text(kind, curves.x[row, j], 0.0).partition(" ±")[0] for j, (_, kind, _) in enumerate(columns[:-1])
-        ]
+        place = [_place(kind, float(curves.x[row, j])) for j, (_, kind, _) in enumerate(columns[:-1])]
         response = value_text(columns[-1][1], curves.y[i], curves.stderr[i])
         near = f"{max(curves.records[i], 0.0):,.0f}{' (few)' if curves.few[i] else ''}"
         rows.append([*place, response, f"{curves.significance[i]:.1f}", near])
@@ -108,6 +106,13 @@ def _sheet(model: Any, curves: Any) -> Html:
     if not rows:
         return paragraph("No curve stands out of the noise. A larger epsilon or more records may show some.")
     return table("Values along the curves", header, rows, keys=keys)
+
+
+def _place(kind: Any, value: float) -> str:
+    """Return a point of the mesh in words: it has no error, and four digits are enough."""
+    if kind is None or kind.word in ("number", "whole"):
+        return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+    return value_text(kind, value, 0.0).partition(" ±")[0]
 
 
 def _seen(curves: Any) -> float:

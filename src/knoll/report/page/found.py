@@ -37,6 +37,11 @@ class Found:
     figures: dict[str, Any] = field(default_factory=dict)
 
 
+def in_data(privacy: Any, word: str = "in") -> str:
+    """Return where something was found, for a title; nothing if the data has no name."""
+    return f" {word} {privacy.dataset}" if privacy.is_named else ""
+
+
 def counted(number: int, word: str) -> str:
     """Return a number and its word.
 

@@ -12,8 +12,10 @@ from knoll.report.page.modes import modes_found
 from knoll.report.page.morse import morse_found
 from knoll.report.page.plan import plan_found
 from knoll.report.page.profile import profile_found
+from knoll.report.page.topics import topics_found
 
-KINDS: tuple[tuple[str, str, Callable[[Any], Found]], ...] = (
+KINDS: tuple[tuple[str, str, Callable[..., Found]], ...] = (
+    ("topics", "word_counts_", topics_found),
     ("morse", "dendrogram_", morse_found),
     ("clusters", "cluster_centers_", clusters_found),
     ("mixture", "weights_", mixture_found),
@@ -24,9 +26,11 @@ KINDS: tuple[tuple[str, str, Callable[[Any], Found]], ...] = (
     ("audit", "attacks", audit_found),
 )
 """Name, the attribute that tells it, and the builder."""
+MAPS = {"morse", "clusters", "mixture", "modes"}
+"""Those that can draw a map."""
 
 
-def kind_of(result: Any) -> tuple[str, Callable[[Any], Found]]:
+def kind_of(result: Any) -> tuple[str, Callable[..., Found]]:
     """Return the kind of a result and its builder; a TypeError if there is none."""
     for name, attribute, build in KINDS:
         if hasattr(result, attribute):

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from knoll.report.clusters import MEANING, with_error
-from knoll.report.page.axes import axes_of, columns_of, empty_axis, two_widest
-from knoll.report.page.found import Found, bars_figure, counted, map_figure, profile_figure, rounded
+from knoll.report.page.axes import MapAsked, axes_of, columns_of, empty_axis, two_widest
+from knoll.report.page.found import Found, bars_figure, counted, in_data, map_figure, profile_figure, rounded
 from knoll.report.page.html import Html, figure, paragraph, tag
 from knoll.report.page.quality import quality_part
 from knoll.report.page.tables import summary_sheet
@@ -14,12 +14,12 @@ from knoll.report.page.tables import summary_sheet
 POINTS = 240  # of a curve
 
 
-def mixture_found(model: Any) -> Found:
+def mixture_found(model: Any, map: MapAsked = None) -> Found:
     """Return what a mixture found."""
     k, one = len(model.weights_), model.means_.shape[1] == 1
     covariances = getattr(model.to_mixture(), "spreads", model.covariances_)  # of levels too, if there are any
     spreads = np.sqrt(np.maximum(np.einsum("kii->ki", covariances), 0.0))
-    axes = axes_of(model, model.means_, model.means_stderr_, spreads)
+    axes = axes_of(model, model.means_, model.means_stderr_, spreads, map)
     marks = [_mark(model, i) for i in range(k)]
     words = "Ellipses: one and two standard deviations. Crosses: two standard errors of the mean."
     figures = {"map": map_figure(axes, marks, two_widest(axes), word="component", covariances=covariances)}
@@ -36,7 +36,7 @@ def mixture_found(model: Any) -> Found:
     parts += [*_apart(model), tag("h3", "All values"), summary_sheet(model, "component"), *quality_part(model)]
     top = order[0]
     return Found(
-        title=f"{counted(k, 'component')} in {model.privacy_.dataset}",
+        title=f"{counted(k, 'component')}{in_data(model.privacy_)}",
         lead=f"{model.privacy_.estimator} describes about {model.n_records_:,.0f} records by {counted(k, 'Gaussian')}; "
         f"the largest, number {top}, has a weight of {model.weights_[top]:.0%}.",
         facts=[("Components", f"{k:,}"), ("Records, about", f"{model.n_records_:,.0f}")],

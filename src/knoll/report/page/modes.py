@@ -5,15 +5,25 @@ from typing import Any
 import numpy as np
 
 from knoll.report.clusters import with_error
-from knoll.report.page.axes import axes_of, columns_of, empty_axis, two_widest
-from knoll.report.page.found import Found, bars_figure, counted, map_figure, owners, profile_figure, rounded, shaded
+from knoll.report.page.axes import MapAsked, axes_of, columns_of, empty_axis, on_maps, two_widest
+from knoll.report.page.found import (
+    Found,
+    bars_figure,
+    counted,
+    in_data,
+    map_figure,
+    owners,
+    profile_figure,
+    rounded,
+    shaded,
+)
 from knoll.report.page.html import Html, figure, paragraph, table, tag
 
 POINTS, CELLS = 320, 72  # of a curve; along each side of a map
 NOISE = 3.0  # standard errors of the density below which no basin is coloured
 
 
-def modes_found(model: Any) -> Found:
+def modes_found(model: Any, map: MapAsked = None) -> Found:
     """Return what a search for modes found; of a density without modes, the density."""
     d, modes = model.n_features_in_, getattr(model, "modes_", np.empty((0, model.n_features_in_)))
     drawn = _released(model)
@@ -23,18 +33,18 @@ def modes_found(model: Any) -> Found:
         figures["density"] = _line(model, modes)
         parts.append(figure("density", "The released density.", "Band: two standard errors of noise. Colours: basins."))
     elif d == 2 and drawn:
-        figures["density"] = density_map(model, modes)
-        words = "Darker: denser. Colours: basins, where the density stands out of the noise." if len(modes) else ""
-        parts.append(figure("density", "The released density.", words))
+        figures["density"] = density_map(model, modes, map)
+        colours = " Colours: basins, where the density stands out of the noise." if len(modes) else ""
+        parts.append(figure("density", "The released density.", f"Stronger: denser.{colours}"))
     if len(modes) and (d > 2 or not drawn):
-        parts += _in_columns(model, modes, figures)
+        parts += _in_columns(model, modes, figures, map)
     if hasattr(model, "modes_"):
         parts += [tag("h3", "All modes"), _sheet(model)] if len(modes) else [paragraph(_NONE)]
         figures["significance"] = _significance(model)
     words = "No significant mode" if not len(modes) else counted(len(modes), "mode")
     head = words if hasattr(model, "modes_") else "The density"
     return Found(
-        title=f"{head} in {model.privacy_.dataset}",
+        title=f"{head}{in_data(model.privacy_)}",
         lead=_lead(model, len(modes)),
         facts=[
             *([("Modes", str(len(modes)))] if hasattr(model, "modes_") else []),
@@ -49,9 +59,9 @@ def modes_found(model: Any) -> Found:
 _NONE = "No mode stands out of the noise. A larger epsilon or more records may show some."
 
 
-def _in_columns(model: Any, modes: np.ndarray, figures: dict[str, Any]) -> list[Html]:
+def _in_columns(model: Any, modes: np.ndarray, figures: dict[str, Any], map: MapAsked) -> list[Html]:
     """Return modes in two columns that can be chosen, and in all of them."""
-    axes = axes_of(model, modes, model.modes_stderr_)
+    axes = axes_of(model, modes, model.modes_stderr_, map=map)
     figures["map"] = map_figure(axes, [_mark(model, i) for i in range(len(modes))], two_widest(axes), word="mode")
     parts = [figure("map", "Where the modes are.", "Area: height. Crosses: two standard errors.")]
     if len(axes) > 1:
@@ -107,11 +117,13 @@ def _line(model: Any, modes: np.ndarray) -> dict[str, Any]:
             "y": {"label": "density", "kind": "number", "low": low, "high": top}}  # fmt: skip
 
 
-def density_map(model: Any, modes: np.ndarray) -> dict[str, Any]:
+def density_map(model: Any, modes: np.ndarray, map: MapAsked = None) -> dict[str, Any]:
     """Return the density of two columns as cells, coloured by basins, with the modes and their errors."""
     axes = [empty_axis(model, name, kind, j) for j, (name, kind, _) in enumerate(columns_of(model))]
-    sides = [_cells(axis.low, axis.high) for axis in axes]
-    points = np.stack(np.meshgrid(*sides, indexing="xy"), axis=-1).reshape(-1, 2)
+    on_maps(model, axes, map)
+    across, up = (1, 0) if axes[1].longitude is not None else (0, 1)
+    sides = [_cells(axes[j].low, axes[j].high) for j in (across, up)]
+    points = np.stack(np.meshgrid(*sides, indexing="xy"), axis=-1).reshape(-1, 2)[:, [across, up]]
     series = model.series_
     density = series.value(points)
     shade = density / max(float(density.max()), 1e-300)
@@ -121,11 +133,11 @@ def density_map(model: Any, modes: np.ndarray) -> dict[str, Any]:
         cells |= {"marks": owners(np.where(clear, model._basins_of(points), -1)), "word": "basin of mode"}
     error = _finite(model)
     dots = {
-        "draw": "points", "x": rounded(modes[:, 0], 12), "y": rounded(modes[:, 1], 12),
-        "ex": rounded(2 * error[:, 0]), "ey": rounded(2 * error[:, 1]), "marks": list(range(len(modes))),
+        "draw": "points", "x": rounded(modes[:, across], 12), "y": rounded(modes[:, up], 12),
+        "ex": rounded(2 * error[:, across]), "ey": rounded(2 * error[:, up]), "marks": list(range(len(modes))),
         "text": [_words(model, i) for i in range(len(modes))],
     }  # fmt: skip
-    return {"type": "xy", "x": axes[0].to_dict(), "y": axes[1].to_dict(), "layers": [cells, dots]}
+    return {"type": "xy", "x": axes[across].to_dict(), "y": axes[up].to_dict(), "layers": [cells, dots]}
 
 
 def _cells(low: float, high: float) -> np.ndarray:

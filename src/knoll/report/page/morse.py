@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from knoll.report.page.axes import axes_of, two_widest
+from knoll.report.page.axes import MapAsked, axes_of, two_widest
 from knoll.report.page.clusters import clusters_found
 from knoll.report.page.found import Found, owners, rounded, shaded
 from knoll.report.page.html import figure
@@ -15,11 +15,11 @@ DEPTH = 6.0  # log density below the highest peak at which the shade ends
 REACH = 3.0  # standard deviations about the sub-clusters that are drawn
 
 
-def morse_found(model: Any) -> Found:
+def morse_found(model: Any, map: MapAsked = None) -> Found:
     """Return what clusters of any shape add to clusters: regions, passes and merge tree."""
-    found = clusters_found(model)
+    found = clusters_found(model, map)
     figures, parts = dict(found.figures), list(found.parts)
-    axes = axes_of(model, model.means_, np.zeros_like(model.means_))
+    axes = axes_of(model, model.means_, np.zeros_like(model.means_), map=map)
     first, second = two_widest(axes)
     places = [axes[first].place, None if second is None else axes[second].place]
     extra = []

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from knoll.report.page.found import Found, rounded
-from knoll.report.page.html import figure, paragraph, table, tag
+from knoll.report.page.html import Html, figure, paragraph, table, tag
 
 HEADER = ("clusters", "epsilon", "found", "excess loss", "± centre", "± size", "50/50 guess right")
 _LEAST, _MOST = 0.0001, 100.0  # shares that are drawn: less is nothing, and more is nonsense whatever it is exactly
@@ -27,6 +27,7 @@ def plan_found(plan: Any) -> Found:
     title = "No epsilon that was tried will do" if best is None else f"epsilon = {best:g} will do"
     parts = [
         paragraph(verdict, class_="risk"),
+        *_colours(ks),
         tag(
             "div",
             figure("found", "Clusters found.", "Dashed: 90 %."),
@@ -46,6 +47,12 @@ def plan_found(plan: Any) -> Found:
         facts=[("Records", f"{plan.records:,}"), ("Clusters", ", ".join(map(str, ks))), *right],
         sure=[paragraph(_sure(plan)), *([tag("h3", "The risk"), paragraph(risk, class_="risk")] if risk else [])],
     )  # fmt: skip
+
+
+def _colours(ks: list[int]) -> list[Html]:
+    """Return which colour stands for which number of clusters, if there are several."""
+    marks = [part for i, k in enumerate(ks) for part in (tag("span", str(k), class_=f"badge c{i % 8}"), " ")]
+    return [tag("p", "Number of clusters, by colour: ", *marks)] if len(ks) > 1 else []
 
 
 def _figure(

@@ -6,7 +6,7 @@ import numpy as np
 
 from knoll.report.clusters import count_with_error, with_error
 from knoll.report.page.axes import columns_of, empty_axis
-from knoll.report.page.found import Found, bars_figure, counted, rounded
+from knoll.report.page.found import Found, bars_figure, counted, in_data, rounded
 from knoll.report.page.html import figure, paragraph, table, tag
 
 MOST_FIGURES = 40  # columns that are drawn, as in the picture
@@ -27,7 +27,7 @@ def profile_found(model: Any) -> Found:
     more = [paragraph(f"The first {MOST_FIGURES} columns are drawn; the table has all.")][: len(columns) > MOST_FIGURES]
     words = [header.index("kind"), header.index("levels")]
     return Found(
-        title=f"{counted(len(columns), 'column')} of {model.privacy_.dataset}",
+        title=f"{counted(len(columns), 'column')}{in_data(model.privacy_, 'of')}",
         lead=f"A first look at {count_with_error(model.n_records_, model.n_records_stderr_)} records. It can be "
         "given as bounds= to any estimator.",
         facts=[("Columns", f"{len(columns):,}"), ("Records, about", f"{model.n_records_:,.0f}")],

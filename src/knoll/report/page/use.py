@@ -95,6 +95,8 @@ def _bounds(model: Any) -> str | None:
         pairs = [f"{name!r}: {kind.text()!r}" for name, kind in model.columns_]
         return _dict(pairs)
     bounds, names = model.bounds_, getattr(model, "feature_names_in_", None)
+    if type(bounds).__name__ == "Sphere":
+        return repr("sphere")
     if hasattr(bounds, "radius"):
         return f"knoll.Ball({bounds.radius!r}, {_code(tuple(bounds.middle))})"
     sides = [(float(low), float(high)) for low, high in zip(bounds.lower, bounds.upper, strict=True)]

@@ -93,12 +93,14 @@ function drawMap(figure, width, title) {
   const across = figure.axes[figure.x], up = figure.y === null ? null : figure.axes[figure.y];
   const [low, high] = range(across, true), [bottom, top] = up ? range(up, true) : [0, 1];
   const x = { ...across, low, high }, y = up && { ...up, low: bottom, high: top };
+  if (isMap(x, y)) evenLengths(x, y, frame(width, height, x, y).box, most + 4);
   const { root, box, sx, sy } = frame(width, height, x, y, most + 4, title);
   limits(root, across, sx, box, true);
   if (up) limits(root, up, sy, box, false);
   const largest = Math.max(...figure.marks.map((mark) => mark.size), 1e-300);
   const order = figure.marks.map((_, i) => i).sort((a, b) => figure.marks[b].size - figure.marks[a].size);
   const inside = clipped(root, box);
+  if (isMap(x, y)) kilometres(root, { sx, box }, y);
   for (const i of order) outline(inside, figure, i, sx, sy, across, up);
   for (const i of order) {
     const mark = figure.marks[i], cx = sx(across.at[i]), cy = up ? sy(up.at[i]) : sy();
@@ -115,6 +117,15 @@ function drawMap(figure, width, title) {
   }
   rove(root);
   return root;
+}
+
+// Widen one side of a map until a kilometre is as long across as up.
+function evenLengths(x, y, box, room) {
+  const wide = widening((y.low + y.high) / 2), shape = (box.right - box.left - 2 * room) / (box.bottom - box.top - 2 * room);
+  const across = x.high - x.low, up = (y.high - y.low) * wide;
+  const [side, by] = across < up * shape ? [x, up * shape - across] : [y, (across / shape - up) / wide];
+  side.low -= by / 2;
+  side.high += by / 2;
 }
 
 // A group of which only what lies within a frame is seen.
@@ -175,7 +186,7 @@ function drawProfile(figure, shown, width, title) {
   for (const i of figure.marks.keys()) {
     const mark = figure.marks[i], group = svg("g", { class: `${colour(i)} ${mark.seen ? "" : "doubt"}`, "data-mark": i });
     const d = rows.map(({ axis, sx, y }, at) => `${at ? "L" : "M"}${sx(axis.at[i])},${y + dodge(i)}`).join("");
-    group.append(svg("path", { class: "link", d }));
+    group.append(svg("path", { class: few ? "link" : "link many", d }));
     root.append(group);
   }
   for (const { axis, sx, y } of rows)
@@ -228,11 +239,19 @@ function drawBars(figure, width, title) {
 }
 
 function drawLayers(figure, width, title) {
-  const height = figure.square ? Math.min(width, 480) : Math.round(Math.max(figure.narrow ? 230 : 320, Math.min(540, width * 0.54)));
-  const wide = figure.square ? Math.min(width, 560) : width;
+  const map = isMap(figure.x, figure.y);
+  let height = figure.square ? Math.min(width, 480) : Math.round(Math.max(figure.narrow ? 230 : 320, Math.min(540, width * 0.54)));
+  let wide = figure.square ? Math.min(width, 560) : width;
+  if (map) {
+    const { x, y } = figure, shape = ((y.high - y.low) * widening((y.low + y.high) / 2)) / (x.high - x.low);
+    const { box } = frame(width, height, x, y), sides = width - (box.right - box.left);
+    wide = Math.min(width, sides + 620 / shape);
+    height = Math.round((wide - sides) * shape + height - (box.bottom - box.top));
+  }
   const room = figure.layers.some((layer) => layer.draw === "cells") || figure.narrow || figure.square ? 0 : 8;
   const made = frame(wide, height, figure.x, figure.y, room, title);
   for (const layer of figure.layers) LAYERS[layer.draw](made.root, layer, made, figure);
+  if (map) kilometres(made.root, made, figure.y);
   rove(made.root);
   return made.root;
 }
@@ -262,7 +281,7 @@ function drawTree(figure, width, title) {
     const sure = figure.sure[i] === undefined || figure.sure[i] === null ? [] : [`holds in ${percent(figure.sure[i])} of redraws of the noise`];
     root.append(shows(group, [what, `log density ${count(join.depth)} below the highest peak`, ...sure], join.cluster >= 0 ? join.cluster : null));
   });
-  root.append(svg("text", { x: (box.left + box.right) / 2, y: height - 6, "text-anchor": "middle" }, "sub-clusters; down: log density of the pass, below the highest peak"));
+  root.append(svg("text", { x: (box.left + box.right) / 2, y: height - 6, "text-anchor": "middle" }, cut(width < 520 ? "down: log density below the highest peak" : "sub-clusters; down: log density of the pass, below the highest peak", Math.floor(width / 6.6))));
   rove(root);
   return root;
 }

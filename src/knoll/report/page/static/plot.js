@@ -43,7 +43,30 @@ function logTicks(low, high, most, write) {
   return kept.filter((_, i) => i % every === 0).map((value) => ({ at: value, text: write(value) }));
 }
 
+// Degrees as maps write them, and whether two axes are the sides of one map.
+const isMap = (x, y) => Boolean(y) && x.longitude !== undefined && x.longitude === y.latitude;
+const isDegrees = (axis) => axis.longitude !== undefined || axis.latitude !== undefined;
+const widening = (latitude) => 1 / Math.max(0.02, Math.cos((latitude * Math.PI) / 180));
+
+function degrees(axis, value) {
+  const turned = axis.longitude !== undefined && Math.abs(value) > 180 ? ((value + 540) % 360) - 180 : value;
+  const mark = (axis.longitude !== undefined ? "EW" : "NS")[Number(turned < 0)];
+  return `${count(Math.abs(turned))}°${Math.abs(turned) < 1e-12 ? "" : ` ${mark}`}`;
+}
+
+// A line of so many kilometres, at the bottom left: on maps where a kilometre is about as long everywhere.
+function kilometres(root, { sx, box }, y) {
+  if (y.high - y.low > 15) return;
+  const per = (sx(1) - sx(0)) * widening((y.low + y.high) / 2) / 111.2; // pixels of a kilometre
+  const most = (box.right - box.left) / 4 / per, power = 10 ** Math.floor(Math.log10(most));
+  const long = power * [5, 2, 1].find((digit) => digit * power <= most);
+  const x = box.left + 12, at = box.bottom - 10;
+  root.append(svg("path", { class: "scale", d: `M${x},${at - 5}v5h${long * per}v-5` }));
+  root.append(svg("text", { class: "tick scale-text", x: x + (long * per) / 2, y: at - 6, "text-anchor": "middle" }, `${count(long)} km`));
+}
+
 function ticks(axis, low, high, most) {
+  if (isDegrees(axis)) return evenly(low, high, most).map((at) => ({ at, text: degrees(axis, at) }));
   if (axis.ticks) return thin(axis.ticks.map((at) => ({ at, text: count(at) })), most);
   if (axis.kind === "logshare") return logTicks(Math.log10(low), Math.log10(high), most, percent);
   if (axis.kind === "log") {

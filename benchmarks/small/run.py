@@ -1,6 +1,6 @@
 """Small budgets in two and three columns: loss over the best known non-private one, with oracles beside it.
 
-Best known: the least of 50 starts of scikit-learn's `KMeans` and three runs of breathing k-means. Found: true centres
+Best known: the least of `--starts` starts of scikit-learn's `KMeans` and three runs of breathing k-means. Found: true centres
 that have a released centre within half the usual distance of neighbours. Means over runs, geometric means over sets.
 
     tree           `KMeans` as it would be without the kernel sum
@@ -180,7 +180,7 @@ def main() -> None:
         parser.error("no set was found: set KNOLL_DATA to a folder of NPZ files")
     flags = [name for name in ("held_out", "three", "plane") if getattr(options, name)]
     command = " ".join(["python -m benchmarks.small.run", *(f"--{flag.replace('_', '-')}" for flag in flags)])
-    command += f" --runs {options.runs} --epsilons {','.join(map(str, options.epsilons))}"
+    command += f" --runs {options.runs} --starts {options.starts} --epsilons {','.join(map(str, options.epsilons))}"
     table = [shown(row) for row in [*rows, *together(rows, options.methods)]]
     write("-".join(["small", *(flag.replace("_", "-") for flag in flags)]), command, table)
 

@@ -178,7 +178,7 @@ MUTANTS = [
     Mutant(
         "the cap per user counts",
         "privacy/curator.py",
-        "sensitivity = self._unit.cap * query",
+        "sensitivity = cap * query",
         "sensitivity = query",
         CURATOR,
         "users_scale",

@@ -52,6 +52,9 @@ bench-mixed: $(VENV)/dev
 bench-small: $(VENV)/dev
 	$(BIN)/python -m benchmarks.small.run $(ARGS)
 
+bench-topics: $(VENV)/dev
+	$(BIN)/python -m benchmarks.topics.run $(ARGS)
+
 audit: $(VENV)/dev
 	$(BIN)/python -m tools.audit $(ARGS)
 

@@ -1,6 +1,6 @@
 """Small budgets in two and three columns: loss over the best known non-private one, with oracles beside it.
 
-Best known: the least of `--starts` starts of scikit-learn's `KMeans` and three runs of breathing k-means. Found: true centres
+Best known: the least of `--starts` starts of scikit-learn's `KMeans` and three runs of breathing k-means. Found: true
 that have a released centre within half the usual distance of neighbours. Means over runs, geometric means over sets.
 
     tree           `KMeans` as it would be without the kernel sum

@@ -62,13 +62,13 @@ def made(python: str, versions: str, folder: Path) -> Path:
 def tested(environment: Path, tests: list[str]) -> str:
     """Run tests in an environment; return pytest's last words."""
     chosen = tests or ["tests", *(f"--ignore={each}" for each in LEFT_OUT)]
-    call = [str(environment / "bin" / "python"), "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", *chosen]
+    call = [str(environment / "bin" / "python"), "-m", "pytest", "-n", "2", "-p", "no:cacheprovider", *chosen]
     one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     done = subprocess.run(call, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **one},
                           cwd=ROOT)  # fmt: skip
     print(done.stdout[-6000:])
     counts = re.findall(r"\d+ (?:passed|failed|errors?|xfailed|skipped)", done.stdout.strip().splitlines()[-1])
-    return ", ".join(counts) if counts else "no tests ran" if done.returncode else "all passed"
+    return ", ".join(counts) if counts else "failed: no counts" if done.returncode else "all passed"
 
 
 def row(python: str, versions: str, tests: list[str]) -> dict[str, str]:

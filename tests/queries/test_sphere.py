@@ -95,3 +95,15 @@ def test_estimators_take_the_sphere_and_a_ball_without_a_middle(estimator, tmp_p
     assert again.bounds_ == model.bounds_
     assert np.array_equal(again.predict(X), labels)
     assert estimator(2, epsilon=5.0, bounds=knoll.Ball(1e6), random_state=0).fit(X).bounds_.n_columns == 3
+
+
+def test_on_the_sphere_labels_go_by_cosine():
+    rng = np.random.default_rng(3)
+    X = np.vstack(
+        [[1.0, 0.0, 0.0] + 0.05 * rng.normal(size=(3000, 3)), [0.0, 1.0, 0.0] + 0.9 * rng.normal(size=(3000, 3))]
+    )
+    model = knoll.Lloyd(2, epsilon=20.0, bounds="sphere", random_state=0).fit(X)
+    unit = model.cluster_centers_ / np.linalg.norm(model.cluster_centers_, axis=1, keepdims=True)
+    assert np.ptp(np.linalg.norm(model.cluster_centers_, axis=1)) > 0.1  # so distance and cosine differ
+    assert np.array_equal(model.predict(X), (X @ unit.T).argmax(axis=1))
+    assert np.array_equal(model.transform(X).argmin(axis=1), model.predict(X))

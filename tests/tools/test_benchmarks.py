@@ -4,7 +4,10 @@ import importlib
 
 import pytest
 
-SUBJECTS = "bounds choose coverage diagnostics engines kmeans mixed mixtures modes morse profile small speed topics".split()  # noqa: SIM905
+SUBJECTS = (
+    *("bounds", "choose", "coverage", "diagnostics", "engines", "kmeans", "mixed", "mixtures", "modes", "morse"),
+    *("profile", "small", "speed", "topics"),
+)
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)

@@ -30,12 +30,12 @@ _BY_TYPE = {
     "text": ("{level,level}", "text: fill in the levels that you know, or leave the column out"),
 }
 _BY_NAME = (
-    (r"(^|_)(id|ids|uuid|guid|ssn|ahv|iban|e?mail|phone|vorname|nachname|surname|prenom|ticket|address|adresse)$"
+    (r"(^|_)(id|ids|uuid|guid|ssn|ahv|iban|e?mail|phone|vorname|nachname|surname|prenom|ticket|add?resse?)$"
      r"|(^|_)(kunden|customer|client|patient|user|member|account|vertrags|personal|mitglieds?)_?(nr|no|nummer|number|num)$"
      r"|^(first_|last_|full_|user_|customer_|client_|patient_|member_)?name$|^(nr|no|nummer|number|numero)$",
      "", "an id? no feature; --user protects users"),
-    (r"(^|_)(date|datum|timestamp|datetime|joined|created|updated|birth|dob|since|seit|depuis|beginn|ende)(_|$)"
-     r"|(datum|beginn|date)$|_(at|on)$|^(pickup|dropoff|start|end)$", "first:last", "a date?"),
+    (r"(^|_)(date|datum|timestamp|datetime|joined|created|updated|birth|dob|since|seit|depuis|begin+)(_|$)"
+     r"|(datum|begin+|date)$|_(at|on)$|^(pickup|dropoff|start|end)$", "first:last", "a date?"),
     (r"(^|_)(hour|stunde|heure)(_|$)", "cyclic:hour", "an hour of the day?"),
     (r"(^|_)(weekday|day_of_week|dow|wochentag)(_|$)", "cyclic:weekday", "a day of the week?"),
     (r"(^|_)(month|monat|mois)(_|$)", "cyclic:month", "a month?"),

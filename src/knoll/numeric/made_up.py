@@ -15,7 +15,8 @@ from sklearn.neighbors import NearestNeighbors
 
 from knoll.compiled.points import add_rows
 from knoll.numeric.distances import nearest
-from knoll.queries import Ball, Box, Line, Product
+from knoll.queries import Ball, Box, Line, Product, Sphere
+from knoll.queries.sphere import lengthened
 
 WORLDS = 6  # sets of made-up records: the change is averaged over them; more are smoother and take longer
 MOST_MADE = 20_000  # made-up records of a set: more take longer; beyond, each stands for several
@@ -233,9 +234,10 @@ def as_records(
 ) -> np.ndarray:  # fmt: skip
     """Return points as records of a domain could be: within the bounds, with one level in every column of levels.
 
-    Levels are drawn with the shares of the cells that the points belong to, which `usual` holds.
+    On a sphere they have length one. Levels are drawn with the shares of the cells that the points belong to, which
+    `usual` holds.
     """
-    rows = np.array(domain.clip(points))
+    rows = lengthened(points) if isinstance(domain, Sphere) else np.array(domain.clip(points))
     if not isinstance(domain, Product) or not len(rows):
         return rows
     shares = domain.clip(usual)

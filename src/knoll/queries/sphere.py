@@ -42,7 +42,7 @@ class Sphere(Ball):
 
     def clip_to_grid(self, block: Floats) -> Floats:
         """Scale records to length one, on the grid, cutting towards zero; records that hold a NaN are left out."""
-        return directions(block)
+        return block.on(self) if isinstance(block, Gridded) else directions(block)
 
     def coordinates(self, block: Floats) -> Floats:
         """Return a block's rows scaled to length one, as their holder measures them; none may hold a NaN."""

@@ -13,7 +13,7 @@ from knoll.privacy import Ask, Grant
 from knoll.queries import Frame, Nearest
 from knoll.steps.centres import Centres, fused, swap, with_variances
 from knoll.steps.means import CellMeans
-from knoll.steps.shapes import ShapeRequest, Shapes, effective, ellipsoid, measured_shapes, mostly_levels
+from knoll.steps.shapes import ShapeRequest, Shapes, effective, ellipsoid, measured_shapes, mostly_levels, times_wider
 from knoll.steps.tree import Leaves
 
 # Small weights of count and squares mean more noise there and less in the displacements, which move the centres.
@@ -175,7 +175,7 @@ def lloyd_step(
     mult = boost(now.boost, moved, now.moved, spread, n) if now.moved is not None else 1.0
     gain = gains(moved, spread, seen.count > 2 * seen.count_sd)
     at = np.clip(centres.at + mult * gain * moved, lower, upper)
-    prior = seen.rescaled(about, 0.5, n)
+    prior = seen.rescaled(about, 0.5, n) * times_wider(seen, n, about, axes, radii)
     prior = np.maximum(prior - explained(weight, gain * moved**2), 0.1 * prior)
     variance = np.maximum(seen.variance(prior, 0.5, n), 0.1 * prior)
     resting = float(weight @ (moved**2 + spread).sum(axis=1)) < REST * float(weight @ variance.sum(axis=1))

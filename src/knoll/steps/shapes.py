@@ -185,12 +185,32 @@ def beyond_clip(
     The released squares tell which part of a clip's radius the records fill. Noisy parts are averaged with those of all
     cells by precision; one standard error is added, since too narrow a guess is worse than too wide a one.
     """
+    part, error, common = _filled(seen, n, variance, axes, radii)
     weight = np.square(axes / radii[:, None])
-    part = (weight * seen.squares / n).sum(axis=1)
-    error = np.square(weight * seen.squares_sd / n).sum(axis=1)
-    common = float((part / error).sum() / (1 / error).sum())
     differ = max(float(np.median(np.square(part - common) - error)), ALIKE**2)
     gain = differ / (differ + error)
     part = np.clip(common + gain * (part - common) + np.sqrt(gain * error), 0.01, 1.0)
     whole = unclipped(part, effective(np.sqrt(weight * variance)))
     return np.maximum(whole / part, 1.0), part > FULL
+
+
+def times_wider(seen: Shapes, n: np.ndarray, variance: np.ndarray, axes: np.ndarray, radii: np.ndarray) -> float:
+    """Return how many times larger variances are than what the clips let through: one figure for all cells."""
+    common = float(np.clip(_filled(seen, n, variance, axes, radii)[2], 0.01, FULL))
+    dims = effective(np.sqrt(np.square(axes / radii[:, None]) * variance))
+    return max(float(np.mean(unclipped(np.full(len(radii), common), dims))) / common, 1.0)
+
+
+def _filled(
+    seen: Shapes, n: np.ndarray, variance: np.ndarray, axes: np.ndarray, radii: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return mean squares over the squared radius of each clip, the variances of their noise, and their average.
+
+    The average is drawn to what the expected variances say, as far as it is noise.
+    """
+    weight = np.square(axes / radii[:, None])
+    part = (weight * seen.squares / n).sum(axis=1)
+    error = np.square(weight * seen.squares_sd / n).sum(axis=1)
+    known = float((1 / error).sum())
+    expected = float(np.clip((weight * variance).sum(axis=1), 0.0, 1.0).mean())
+    return part, error, expected + ALIKE**2 / (ALIKE**2 + 1 / known) * (float((part / error).sum()) / known - expected)

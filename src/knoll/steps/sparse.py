@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.linalg import eigh
 
 from knoll.estimator import FitContext
 from knoll.privacy import Ask, Grant, Shares
@@ -44,7 +45,7 @@ N_STEPS = 3
 MOST_PAIRED, MOST_SUMMED = 600, 2000  # columns; the first makes a matrix of 180,000 pairs
 PER_COLUMN = 0.11  # columns that are paired, times noise of a pair and root of k, over the number of rows
 WIDER = 2.5  # columns that are summed in the steps, over those that are paired
-FILLINGS = 8  # times the diagonal is filled in; it settles in a few
+FILLINGS = 5  # times the diagonal is filled in; it settles in a few
 PHRASE = 5.0  # columns: an axis that holds fewer is of words that stand side by side
 BAND = 50  # columns of like frequency that are shrunk alike
 
@@ -167,13 +168,13 @@ def release_pairs(mean: Grant, pairs: Grant, count: float, domain: ChosenColumns
 
 
 def filled_in(matrix: np.ndarray, edge: float, most: int) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return eigenvalues and eigenvectors, the largest first, of a matrix whose diagonal is that of its clear axes.
+    """Return the largest eigenvalues, and eigenvectors, of a matrix whose diagonal is that of its clear axes.
 
     The last is how many eigenvalues are above the edge of noise, from 1 to `most`.
     """
     np.fill_diagonal(matrix, 0.0)
     for _ in range(FILLINGS + 1):
-        values, vectors = np.linalg.eigh(matrix)
+        values, vectors = eigh(matrix, subset_by_index=[len(matrix) - most, len(matrix) - 1], check_finite=False)
         values, vectors = values[::-1], vectors[:, ::-1]
         clear = int(np.clip((values > edge).sum(), 1, most))
         np.fill_diagonal(matrix, np.square(vectors[:, :clear]) @ np.maximum(values[:clear], 0.0))
@@ -185,7 +186,7 @@ def broad_first(values: np.ndarray, vectors: np.ndarray, clear: int, most: int) 
 
     How many columns an axis holds is told by its participation, 1 / sum of fourth powers. At least one stays clear.
     """
-    broad = 1.0 / np.power(vectors, 4).sum(axis=0) >= min(PHRASE, len(values) / 2)
+    broad = 1.0 / np.power(vectors, 4).sum(axis=0) >= min(PHRASE, len(vectors) / 2)
     broad[clear:] = False
     if not broad.any():
         return values, vectors, min(clear, most)

@@ -1,7 +1,8 @@
 """Small budgets in two and three columns: loss over the best known non-private one, with oracles beside it.
 
-Best known: the least of `--starts` starts of scikit-learn's `KMeans` and three runs of breathing k-means. Found: true centres
-that have a released centre within half the usual distance of neighbours. Means over runs, geometric means over sets.
+Best known: the least of `--starts` starts of scikit-learn's `KMeans` and three runs of breathing k-means. Found: true
+centres that have a released centre within half the usual distance of neighbours. Means over runs, geometric means over
+sets.
 
     tree           `KMeans` as it would be without the kernel sum
     KMeans         as it is; "kernel sum" or "tree" says what it did in most runs

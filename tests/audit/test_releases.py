@@ -81,6 +81,7 @@ def presets(estimator):
             (2, exact),
             (2, vague),
             (5, vague),
+            *((2, {**exact, "rows": -rows, "n_clusters": 8}) for rows in (300, 3000)),
             (20, vague),
             (20, {"scale_by_bounds": True}),
             (401, {}),

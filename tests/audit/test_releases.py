@@ -81,6 +81,8 @@ def presets(estimator):
             (2, vague),
             (5, vague),
             (20, vague),
+            (20, exact),
+            (20, {"delta": 0.0}),
             (20, {"scale_by_bounds": True}),
             (401, {}),
             (1, {**exact, "n_clusters": 1}),

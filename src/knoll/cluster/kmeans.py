@@ -135,7 +135,7 @@ class KMeans(Sampled, PrivateCenters):
 
     records_over_noise_: ClassVar[float]
     _may_once: ClassVar[bool] = True
-    """Whether one release, or waves, may take the place of the tree; not where others need cells for shapes of any kind."""
+    """Whether one release, or waves, may replace the tree; not where others need cells for shapes of any kind."""
     _rules: ClassVar = {"n_clusters": Whole(MOST_CLUSTERS, none=True)}
     _published: ClassVar = {
         **PrivateCenters._published, "n_clusters_confidence_": "", "n_clusters_candidates_": "qo",

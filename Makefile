@@ -2,8 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+LOCK := $(if $(LOCKED),--constraint constraints.txt)
 
-.PHONY: docs audit mutants tables demo test lint bench-speed bench-engines bench-kmeans bench-mixtures bench-morse bench-modes bench-diagnostics bench-bounds bench-mixed bench-profile bench-small clean
+.PHONY: docs wheel lock audit mutants tables demo test lint bench-speed bench-engines bench-kmeans bench-mixtures bench-morse bench-modes bench-diagnostics bench-bounds bench-mixed bench-profile bench-small bench-topics clean
 
 demo: $(VENV)/knoll
 	$(BIN)/knoll demo --out demo
@@ -51,6 +52,9 @@ bench-mixed: $(VENV)/dev
 bench-small: $(VENV)/dev
 	$(BIN)/python -m benchmarks.small.run $(ARGS)
 
+bench-topics: $(VENV)/dev
+	$(BIN)/python -m benchmarks.topics.run $(ARGS)
+
 audit: $(VENV)/dev
 	$(BIN)/python -m tools.audit $(ARGS)
 
@@ -62,20 +66,33 @@ docs: $(VENV)/docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
+wheel: $(VENV)/knoll
+	rm -rf build dist $(VENV)/empty
+	$(BIN)/python -m pip install --quiet build
+	$(BIN)/python -m build --outdir dist .
+	$(PYTHON) -m venv $(VENV)/empty
+	$(VENV)/empty/bin/python -m pip install --quiet dist/*.whl
+	cd dist && ../$(VENV)/empty/bin/knoll --version && ../$(VENV)/empty/bin/knoll demo --out demo
+	rm -rf build dist/demo
+
+lock: $(VENV)/dev
+	echo "# The versions with which development was last tested, on Python 3.11: made by \`make lock\`, used by \`make test LOCKED=1\`." > constraints.txt
+	$(BIN)/python -m pip freeze --exclude-editable >> constraints.txt
+
 tables: $(VENV)/dev
 	$(BIN)/python -m tools.tables
 
 $(VENV)/knoll: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable ".[plots]"
+	$(BIN)/python -m pip install --quiet $(LOCK) --editable ".[plots]"
 	touch $@
 
 $(VENV)/dev: $(VENV)/knoll
-	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet $(LOCK) --editable ".[dev]"
 	touch $@
 
 $(VENV)/docs: $(VENV)/knoll
-	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	$(BIN)/python -m pip install --quiet $(LOCK) --editable ".[docs]"
 	touch $@
 
 clean:

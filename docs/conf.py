@@ -87,6 +87,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "abort_on_example_error": True,
     "min_reported_time": 30,
+    "write_computation_times": False,
 }
 suppress_warnings = ["config.cache"]
 
@@ -96,6 +97,15 @@ def results_on_the_site(app, docname, source):
     source[0] = re.sub(r"\]\((\.\./)*\.\./(?:benchmarks|tools)/results/([\w-]+\.md)\)", r"](\1results/\2)", source[0])
 
 
+def once(app, pagename, templatename, context, doctree):
+    """Keep the first place of the gallery's list of tags: an id stands once on a page, and we have no tags."""
+    mark = "<div id='sg-tag-list' class='sphx-glr-tag-list'></div>"
+    first, found, rest = context.get("body", "").partition(mark)
+    if found:
+        context["body"] = first + found + rest.replace(mark, "")
+
+
 def setup(app):
     """Register what this file adds."""
+    app.connect("html-page-context", once)
     app.connect("source-read", results_on_the_site)

@@ -32,4 +32,8 @@ for method in (knoll.Lloyd, knoll.FastLloyd, knoll.LSHTree, knoll.PEMeans, knoll
 axes.axhline(1, color="grey", lw=0.8)
 axes.set(xscale="log", yscale="log", xlabel="epsilon", ylabel="loss over k-means without privacy")
 axes.set_xticks(epsilons, map(str, epsilons))
+axes.minorticks_off()
+axes.yaxis.set_major_formatter("{x:g}")
+axes.set_yticks([1, 2, 3, 5])
+axes.spines[["top", "right"]].set_visible(False)
 axes.legend(frameon=False)

@@ -13,8 +13,8 @@ import knoll
 
 rng = np.random.default_rng(0)
 topics = rng.normal(size=(6, 96))
-y = rng.integers(6, size=12_000)
-X = topics[y] + rng.normal(scale=1.1, size=(12_000, 96))
+y = rng.integers(6, size=30_000)
+X = topics[y] + rng.normal(scale=0.8, size=(30_000, 96))
 X /= np.linalg.norm(X, axis=1, keepdims=True)
 
 model = knoll.KMeans(6, epsilon=2.0, bounds=knoll.Ball(1.0, (0.0,) * 96), random_state=0).fit(X)

@@ -65,8 +65,10 @@ ESTIMATORS = (
     _clusterer("PEMeans", "pe_means", "pe-means"),
     _clusterer("LSHTree", "lsh_tree", "lsh-tree"),
     _clusterer("Cubes", "cubes", "cubes"),
-    _clusterer("SphericalKMeans", "spherical", "spherical-kmeans"),
-    Registered("TopicMap", "knoll.cluster.topics", example={"n_clusters": 3}),
+    Registered("TopicMap", "knoll.cluster.topics", example={"n_clusters": 3, "bounds": "sphere"}),
+    _clusterer(
+        "SphericalKMeans", "spherical", "spherical-kmeans", example={"n_clusters": 3, "bounds": "sphere"}
+    ),
     _clusterer("MorseClustering", "morse", "morse", example={"n_clusters": 2, "n_subclusters": 6}),
     Registered("ModeClustering", "knoll.modes.mode_clustering", example={"n_clusters": 3}, attack={}),
     _mixture("GaussianMixture", "central", "central", example={"n_components": 3}, attack={"n_components": 2}),

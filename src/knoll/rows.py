@@ -50,6 +50,10 @@ except ImportError:  # scikit-learn 1.5 has a method for it, and other names
         return _estimator._validate_data(X, reset=reset, cast_to_ndarray=not skip_check_array, **options)
 
 
+SMALL = (np.dtype(np.float16), np.dtype(np.float32))
+"""Numbers that are kept as they are while they wait: every double that is made of one is exact."""
+AT_ONCE = 2**14  # rows of such numbers that become doubles at once
+
 GAPS = (
     "the rows hold missing (NaN) or infinite values: leave such rows out first. (`predict` of a model with "
     'missing="drop" does so itself, and gives them the label -1.)'
@@ -89,7 +93,7 @@ def open_rows(estimator: Any, X: Any, response: Any, *, nulls: bool) -> tuple[An
     named = estimator.bounds if isinstance(estimator.bounds, Mapping) else getattr(estimator.bounds, "names", None)
     if named:
         table = select_columns(table, list(named))
-    array = check_rows(estimator, table, reset=True, allow_missing=nulls or estimator.missing != "refuse")
+    array = check_rows(estimator, table, reset=True, allow_missing=nulls or estimator.missing != "refuse", small=True)
     if response is not None:
         array = _with_response(estimator, array, response)
     names = getattr(estimator, "feature_names_in_", None)
@@ -151,8 +155,12 @@ def doubles_of(table: Any) -> np.ndarray:
         raise DataError("X or y holds values that are not numbers") from None
 
 
-def check_rows(estimator: Any, X: Any, *, reset: bool, allow_missing: bool = False) -> np.ndarray:
-    """Validate a table in memory as scikit-learn does, with errors that quote no value."""
+def check_rows(estimator: Any, X: Any, *, reset: bool, allow_missing: bool = False, small: bool = False) -> np.ndarray:
+    """Validate a table in memory as scikit-learn does, with errors that quote no value.
+
+    With `small`, an array of smaller floating-point numbers stays as it is; else all become doubles.
+    """
+    kept = small and isinstance(X, np.ndarray) and X.dtype in SMALL and not isinstance(X, np.ma.MaskedArray)
     if is_frame(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)  # names, and the number of columns
         array = frame_to_doubles(X)
@@ -163,7 +171,9 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, allow_missing: bool = Fal
     try:
         if is_frame(X):
             return check_array(array, dtype=np.float64, **{_FINITE: not allow_missing})
-        return validate_data(estimator, X, reset=reset, dtype=np.float64, **{_FINITE: not allow_missing})
+        return validate_data(
+            estimator, X, reset=reset, dtype=X.dtype if kept else np.float64, **{_FINITE: not allow_missing}
+        )
     except OverflowError:
         raise DataError("X holds numbers too large for a double") from None
     except ValueError as error:
@@ -262,7 +272,9 @@ def _blocks_to_label(estimator: Any, X: Any, gaps: bool = False) -> Iterator[np.
         table, _ = split_users(X, estimator.unit if _has_users(X, estimator) else None)
         if hasattr(estimator, "feature_names_in_"):
             table = select_columns(table, list(estimator.feature_names_in_))
-        yield check_rows(estimator, table, reset=False, allow_missing=gaps or estimator.missing == "drop")
+        rows = check_rows(estimator, table, reset=False, allow_missing=gaps or estimator.missing == "drop", small=True)
+        for start in range(0, max(1, len(rows)), AT_ONCE if rows.dtype in SMALL else max(1, len(rows))):
+            yield np.asarray(rows[start : start + AT_ONCE] if rows.dtype in SMALL else rows, dtype=np.float64)
 
 
 def _fills(estimator: Any) -> np.ndarray | None:

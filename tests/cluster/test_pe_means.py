@@ -1,6 +1,7 @@
 """PE-means."""
 
 import numpy as np
+import pytest
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
@@ -18,3 +19,10 @@ def test_pe_means_is_near_k_means_and_ahead_of_its_paper():
     }
     assert loss["default"] < 1.1 * best
     assert loss["default"] < loss["paper"]
+
+
+@pytest.mark.parametrize(("d", "k"), [(2, 120), (16, 100), (17, 100), (40, 120), (24, 7)])
+def test_many_clusters_in_many_columns(d, k):
+    X = np.random.default_rng(d).uniform(-1, 1, size=(2000, d))
+    model = knoll.PEMeans(k, epsilon=5.0, bounds=(-1, 1), random_state=0).fit(X)
+    assert model.cluster_centers_.shape == (k, d)

@@ -40,6 +40,31 @@ def into_ball(grid, factor, most, radius):
     grid[:] = np.trunc(grid * shorter[:, None])
 
 
+def onto_sphere(block, radius, out):
+    rows = block[~np.isnan(block).any(axis=1)].copy()
+    top = np.abs(rows).max(axis=1, initial=0.0)
+    endless = top == np.inf
+    rows[endless] = np.where(np.isinf(rows[endless]), np.sign(rows[endless]), 0.0)
+    unusual = ~endless & (top > 0.0) & ~((top > 1e-100) & (top < 1e100))
+    rows[unusual] /= top[unusual, None]
+    whole = rows.shape[1] - rows.shape[1] % 4
+    lanes = np.zeros((4, len(rows)))
+    for j in range(rows.shape[1]):
+        lanes[j % 4 if j < whole else 0] += rows[:, j] * rows[:, j]
+    square = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
+    with np.errstate(divide="ignore"):
+        factor = np.where(square > 0.0, radius / np.sqrt(square), 0.0)
+    rows = np.trunc(rows * factor[:, None])
+    squares = np.square(rows.astype(np.int64)).sum(axis=1).astype(float)
+    long = squares > radius * radius
+    rows[long] = np.trunc(rows[long] * (radius * (1.0 - 2.0**-40) / np.sqrt(squares[long]))[:, None])
+    out[: len(rows)] = rows
+    return len(rows)
+
+
+onto_sphere_any = onto_sphere
+
+
 def nearest_of(grid, slope, offset, tag, labels):
     labels[:] = (slope @ grid.T + offset[:, None]).min(axis=0).astype(np.int64) & (tag - 1)
 
@@ -143,6 +168,67 @@ READERS = (
     "knoll.numeric.posterior.chains", "knoll.numeric.posterior.paint",
 )  # fmt: skip
 """Read values, one by one, before records are rows, or see no record at all: compared where they are tested."""
+
+
+def unit_entries(ends, columns, values, place, weights, unit, to, grid, stops):
+    filled = 0
+    for i in range(len(ends) - 1):
+        row = slice(ends[i], ends[i + 1])
+        at, value = place[columns[row]], values[row]
+        if np.isnan(value).any():
+            stops[i] = -1
+            continue
+        weighed = np.clip(value, -1e200, 1e200) * np.where(at < 0, 0.0, weights[at])
+        kept = (at >= 0) & (weighed != 0.0)
+        at, weighed = at[kept], weighed[kept]
+        if len(at):
+            weighed = weighed / np.abs(weighed).max()
+            square = 0.0
+            for each in weighed:  # in order: a sum of numpy's is not
+                square += each * each
+            weighed = np.trunc(weighed * (unit * (1.0 - 2.0**-40) / np.sqrt(square)))
+        to[filled : filled + len(at)], grid[filled : filled + len(at)] = at, weighed
+        filled += len(at)
+        stops[i] = filled
+    return filled
+
+
+def _entries(stops, to, grid):
+    """Places and values of each row that holds no NaN."""
+    first = 0
+    for stop in stops[stops >= 0]:
+        yield to[first:stop], grid[first:stop].astype(np.int64)
+        first = stop
+
+
+def fill_rows(stops, to, grid, out):
+    rows = 0
+    for rows, (at, value) in enumerate(_entries(stops, to, grid), start=1):
+        out[rows - 1, at] = value
+    return rows
+
+
+def add_pairs(stops, to, grid, bits, total):
+    for at, value in _entries(stops, to, grid):
+        n, m = np.triu_indices(len(at), 1)
+        product = value[n] * value[m]
+        np.add.at(
+            total, (np.minimum(at[n], at[m]), np.maximum(at[n], at[m])), np.sign(product) * (abs(product) >> bits)
+        )
+
+
+def add_entries(stops, to, grid, labels, total):
+    for (at, value), cell in zip(_entries(stops, to, grid), labels, strict=True):
+        total[cell, 0] += 1
+        total[cell, 1 + at] += value
+
+
+def add_columns(ends, columns, values, unit, total):
+    for i in range(len(ends) - 1):
+        row = slice(ends[i], ends[i + 1])
+        held = columns[row][values[row] != 0.0]
+        if len(held) and not np.isnan(values[row]).any():
+            total[held] += int(unit * (1.0 - 2.0**-40) / np.sqrt(float(len(held))))
 
 
 def use_plain(monkeypatch):

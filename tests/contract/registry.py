@@ -23,13 +23,17 @@ from knoll.queries import (
     CellDisplacements,
     CellMoments,
     CellShapes,
+    ChosenColumns,
     Circle,
     ColumnCells,
+    ColumnCounts,
     ColumnHistograms,
+    ColumnPairs,
     ColumnProfile,
     ComponentMoments,
     Corners,
     Count,
+    Directions,
     FourierFeatures,
     FourierGrid,
     Frame,
@@ -48,9 +52,12 @@ from knoll.queries import (
     Product,
     Projected,
     ScatterMatrix,
+    SparseMoments,
+    Sphere,
     SplitTree,
     TreeCounts,
     TwoLevel,
+    WordsByTopic,
     candidates,
     random_projection,
 )
@@ -64,6 +71,8 @@ FLAT3 = Box((-1.0, 3.0, 0.0), (1.0, 3.0, 50.0))
 PRODUCT = Product.of([Line(0.0, 110.0), Corners(5), Circle(), Corners(2, 0.5), Line(-1e-3, 1e-3, 2.0)], "abcde")
 LEVELS = Product.of([Corners(4), Line(0.0, 1.0, 0.5, True), Corners(12)], "abc")
 BALL3 = Ball(2.5, (1.0, -1.0, 0.0))
+SPHERE3 = Sphere(3)
+SEEN3 = Directions(SPHERE3, np.linalg.qr(np.random.default_rng(0).normal(size=(3, 2)))[0].T, np.array([0.3, -0.1, 0.2]))
 
 
 def _points(domain, k, seed=0):
@@ -159,8 +168,26 @@ def _two_levels():
     return ColumnCells(np.linspace(-5.0, 5.0, 9), (np.arange(10), np.array([0, 4, 7])), (3000, 2500))
 
 
+CHOSEN12 = ChosenColumns(12, np.arange(12), np.linspace(1.0, 3.0, 12), most=4)
+CHOSEN5 = ChosenColumns(5, np.arange(5), np.array([1.0, 2.0, 0.5, 3.0, 1.0]))
+
+
+def _opposite(domain, k):
+    """Cells around the ends of some columns' axes."""
+    return Nearest(np.vstack([np.eye(domain.n_columns), -np.eye(domain.n_columns)])[:k], domain)
+
+
 # name -> (query, number of columns)
 QUERIES = {
+    "column counts": (ColumnCounts(12, 4), 12),
+    "column counts, short rows": (ColumnCounts(5), 5),
+    "pairs of columns": (ColumnPairs(CHOSEN12), 12),
+    "pairs of columns, two": (ColumnPairs(ChosenColumns(2, np.arange(2), np.ones(2))), 2),
+    "sparse moments": (SparseMoments(_opposite(CHOSEN12, 7), CHOSEN12), 12),
+    "sparse moments, one cell": (SparseMoments(Nearest(np.zeros((1, 5)), CHOSEN5), CHOSEN5), 5),
+    "votes, chosen columns": (NearestVotes(_opposite(CHOSEN5, 4)), 5),
+    "words by topic": (WordsByTopic([f"word{j}" for j in range(9)], _cells(BOX2, 3), 4), 11),
+    "words by topic, one topic": (WordsByTopic([f"word{j}" for j in range(9)], _cells(BOX1, 1), 3), 10),
     "Fourier grid, one column": (_fourier(BOX1, (9,), 1.9), 1),
     "Fourier grid, two columns": (_fourier(BOX2, (7, 5), 1.7), 2),
     "Fourier grid, part of the domain": (_fourier(BOX2, (6, 6), 1.9, 0.6), 2),
@@ -222,6 +249,14 @@ QUERIES = {
     "shapes, one column": (_shapes(BOX1, 1, count_weight=0.5, square_weight=0.3), 1),
     "shapes, ball": (_shapes(BALL3, 3, count_weight=0.5), 3),
     "scatter matrix": (ScatterMatrix(Frame(BOX5, BOX5.half), np.zeros(5), np.ones(5), 0.8), 5),
+    "moments, sphere": (CellMoments(_crowded(SPHERE3, 3)), 3),
+    "moments, sphere, one cell": (CellMoments(Nearest(np.zeros((1, 3)), SPHERE3)), 3),
+    "displacements, sphere": (CellDisplacements(_crowded(SPHERE3, 2, first=0.0), 0.4), 3),
+    "votes, sphere": (NearestVotes(_cells(SPHERE3, 9)), 3),
+    "shapes, sphere": (_shapes(SPHERE3, 2, count_weight=0.4, square_weight=0.1), 3),
+    "scatter matrix, sphere": (ScatterMatrix(Frame(SPHERE3), np.array([0.1, 0.0, 0.0]), np.ones(3), 0.5), 3),
+    "shapes, directions": (_shapes(SEEN3, 2, count_weight=0.4, square_weight=0.1), 3),
+    "votes, directions": (NearestVotes(_cells(SEEN3, 5)), 3),
     "displacements, box": (CellDisplacements(_crowded(BOX2, 4, first=0.0), 7.0), 2),
     "displacements, ball, one cell": (CellDisplacements(_crowded(BALL3, 1, first=0.0), 0.4), 3),
     "displacements, scaled": (CellDisplacements(_crowded(BOX5, 3, scaled=True, first=0.0), 0.2), 5),
@@ -257,6 +292,8 @@ ESTIMATORS = {each.name: _of(each.load(), **each.example) for each in registry.E
     "PEMeans, ball and projection": _of(knoll.PEMeans, n_clusters=3, bounds=None, projection=1),
     "KMeans, k unknown": _of(knoll.KMeans, n_clusters=None),
     "KMeans, ball": _of(knoll.KMeans, n_clusters=3, bounds=None),
+    "KMeans, sphere": _of(knoll.KMeans, n_clusters=3, bounds="sphere"),
+    "SphericalKMeans, k unknown": _of(knoll.SphericalKMeans, n_clusters=None, bounds="sphere"),
     "Cubes, ball": _of(knoll.Cubes, n_clusters=3, bounds=None),
     "MorseClustering, Lloyd below": _of(knoll.MorseClustering, base=knoll.Lloyd(), n_subclusters=6, bounds=None),
     "MorseClustering, mixture below": _of(
@@ -282,6 +319,7 @@ def make_estimator(name, d, **parameters):
 
 
 NOT_TIGHT = {
+    ("column counts", "replace_one", 1),
     ("scatter matrix", "replace_one", 1),
     ("soft component moments", "replace_one", 1),
     ("soft moments and levels", "replace_one", 1),
@@ -297,6 +335,10 @@ NOT_TIGHT = {
 def interesting_points(query, d, rng):
     """Points at which sensitivities are reached or broken: corners, ties, centres, far and absurd values."""
     frame = getattr(query, "frame", None)
+    if isinstance(query, ColumnCounts | WordsByTopic) or isinstance(domain_of(query), ChosenColumns):
+        points = _sparse_points(d, rng)
+        weights = getattr(domain_of(query), "weights", np.ones(d))
+        return np.vstack([points, points / weights]) if len(weights) == d else points
     if isinstance(domain := domain_of(query), Product):
         return _of_every_kind(domain, rng)
     if frame is not None:
@@ -337,6 +379,33 @@ def interesting_points(query, d, rng):
         sides = np.stack([inside, query.edges[:, 0] - 1, query.edges[:, -1] + 1])
         points.append(sides[rng.integers(0, 3, (200, d)), np.arange(d)])
     return np.vstack(points)
+
+
+def _sparse_points(d, rng):
+    """Rows with few entries and with many, equal and of any size; rows without a common column; absurd values."""
+    few = np.vstack(
+        [np.eye(d), -np.eye(d), 1e300 * np.eye(d), *(np.roll(np.eye(d), j, axis=1) + np.eye(d) for j in (1, 3))]
+    )
+    runs = np.array([[float(start <= j < start + n) for j in range(d)] for n in (2, 3, 4) for start in range(0, d, n)])
+    held = rng.random((120, d)) < rng.random((120, 1))
+    signs = rng.choice([-1.0, 1.0], size=(120, d))
+    points = [
+        few,
+        runs,
+        runs * rng.choice([-1.0, 1.0], size=runs.shape),
+        held * signs,
+        held * rng.normal(size=(120, d)),
+    ]
+    points += [
+        np.zeros((1, d)),
+        np.ones((1, d)),
+        np.full((1, d), np.inf),
+        held[:9] * 10.0 ** rng.integers(-300, 300, (9, d)),
+    ]
+    # words of a topic stand after the place of the record: all places, with and without the same words
+    words = np.tile(runs[:, None], (1, 4, 1))
+    words[:, :, :2] = [[-3.0, 10.0], [5.0, 60.0], [0.0, 35.0], [110.0, 10.0]]
+    return np.vstack([*points, words.reshape(-1, d)]) if d > 9 else np.vstack(points)
 
 
 def domain_of(query):
@@ -440,7 +509,18 @@ def _around(query, frame, rng):
     for origin, size in zip(ellipsoids._origin * frame.steps, ellipsoids.size, strict=True):
         for length in (0.0, 0.5, 1.001, 1.5):
             points.append(frame.outside(origin + length * size * directions))
+    if isinstance(frame.domain, Directions):
+        points, d = [_seen_at(frame.domain, np.vstack(points))], frame.domain.source.n_columns
     return np.vstack([*points, np.full((1, d), np.inf), np.full((1, d), 1e300)])
+
+
+def _seen_at(domain, points):
+    """Rows of length one whose directions, as the domain sees them, are those of these points."""
+    away = points @ domain.matrix
+    away /= np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-300)
+    along = away @ domain.middle
+    length = np.sqrt(along**2 + 1 - domain.middle @ domain.middle) - along
+    return domain.middle + length[:, None] * away
 
 
 def _around_components(query, rng):

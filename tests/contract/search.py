@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knoll.queries import CellDisplacements, ComponentMoments, KernelSteps, Projected
+from knoll.queries import CellDisplacements, ComponentMoments, KernelSteps, Projected, WordsByTopic
 from knoll.queries.query import UNIT
 from knoll.queries.shapes import SHAPE_UNIT
 
@@ -53,7 +53,7 @@ def charts(query, d):
         getattr(query, "cells", None), "domain", None
     )
     domain = getattr(domain, "source", domain)
-    if domain is None:
+    if domain is None or isinstance(query, WordsByTopic):
         return [Chart(np.zeros(d), np.full(d, 10.0), UNIT)]
     made = [_of_domain(domain)]
     if isinstance(query, CellDisplacements):

@@ -1,6 +1,5 @@
 """The site: built without a warning (its examples are run by `make docs`), opened in a real browser."""
 
-import json
 import os
 import re
 import shutil
@@ -10,15 +9,23 @@ import sys
 import pytest
 
 from tests.docs.test_pages import ROOT
-from tests.report.test_page import browser, opened  # noqa: F401
+from tests.report.test_page import browser, hard_to_use, network, opened  # noqa: F401
 
 PAGES = (
-    "index.html",
-    "start.html",
-    "guides/epsilon.html",
-    "reference.html",
-    "gallery/index.html",
-    "api/knoll.KMeans.html",
+    "index",
+    "start",
+    "guides/index",
+    "guides/columns",
+    "guides/epsilon",
+    "guides/methods",
+    "private",
+    "benchmarks",
+    "threat-model",
+    "reference",
+    "gallery/index",
+    "gallery/clusters/plot_patients",
+    "api/knoll.KMeans",
+    "search",
 )
 
 
@@ -54,10 +61,11 @@ def test_it_is_whole_and_its_links_lead_somewhere(site):
 @pytest.mark.xdist_group("browser")
 @pytest.mark.parametrize("page", PAGES)
 def test_pages_open(browser, site, page):  # noqa: F811
+    assert (site / f"{page}.html").exists()
     for width, mode in ((1440, "light"), (390, "dark")):
         opened(browser, site / f"{page}.html", width, mode)
         assert [each for each in browser.get_log("browser") if each["level"] == "SEVERE"] == []
-        sent = [json.loads(each["message"])["message"] for each in browser.get_log("performance")]
-        urls = [e["params"]["request"]["url"] for e in sent if e["method"] == "Network.requestWillBeSent"]
-        assert [url for url in urls if not url.startswith(("file:", "data:"))] == []
+        assert network(browser) == []
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+        assert hard_to_use(browser) == []
         assert browser.execute_script("return document.querySelector('h1').innerText").strip()

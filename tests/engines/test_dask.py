@@ -263,21 +263,25 @@ def test_marks_of_columns_are_those_of_a_table_in_memory(client):
     assert len(found) == 1
 
 
-def test_on_the_command_line(client, tmp_path):
-    DATA[["a", "b", "user id"]].iloc[:700].to_parquet(tmp_path / "0.parquet")
-    DATA[["a", "b", "user id"]].iloc[700:].to_parquet(tmp_path / "1.parquet")
-    out, address = tmp_path / "out", client.scheduler.address
-    given = ["cluster", str(tmp_path / "*.parquet"), "--bounds", "a=-50:50,b=-5:5", "--k", "2", "--out", str(out)]
-    given += ["--user", "user id", "--cap", "3", "--ledger", str(tmp_path / "privacy.db")]
-    with knoll.testing.seeded_noise(1):
-        result = CliRunner().invoke(app, [*given, "--dask", address, "--seed", "0"])
-    assert result.exit_code == 0, result.output
-    on_dask = (out / "centers.csv").read_text()
-    with knoll.testing.seeded_noise(1):
-        result = CliRunner().invoke(app, [*given, "--seed", "0"])
-    assert result.exit_code == 0, result.output
-    assert (out / "centers.csv").read_text() == on_dask
+def test_folders_and_globs_on_the_command_line(client, tmp_path):
+    (tmp_path / "in" / "year=2020").mkdir(parents=True)
+    table = DATA[["a", "b", "user id"]]
+    table.iloc[:700].to_parquet(tmp_path / "in" / "0.parquet")
+    table.iloc[700:].to_parquet(tmp_path / "in" / "year=2020" / "1.parquet")  # the folder is no column
+    table.iloc[:0].to_parquet(tmp_path / "in" / "year=2020" / "empty.parquet")
+    given = ["--bounds", "-50:50", "--k", "2", "--out", str(tmp_path / "out"), "--user", "user id", "--cap", "3"]
+    given += ["--ledger", str(tmp_path / "privacy.db"), "--seed", "0"]
+    address, written = client.scheduler.address, []
+    for data, more in (("in", ["--dask", address]), ("in/**/*.parquet", ["--dask", address]), ("in", [])):
+        with knoll.testing.seeded_noise(1):
+            result = CliRunner().invoke(app, ["cluster", str(tmp_path / data), *given, *more, "--dataset", "visits"])
+        assert result.exit_code == 0, result.output
+        written.append((tmp_path / "out" / "centers.csv").read_text())
+    assert written[0] == written[1] == written[2]
     (tmp_path / "x.csv").write_text("a,b\n1,2\n")
-    result = CliRunner().invoke(app, [*given[:1], str(tmp_path / "x.csv"), *given[2:], "--dask", address])
+    result = CliRunner().invoke(app, ["cluster", str(tmp_path / "x.csv"), *given, "--dask", address])
     assert result.exit_code == 1
     assert "a cluster reads parquet files" in result.output
+    result = CliRunner().invoke(app, ["cluster", str(tmp_path / "x.csv"), *given, "--dask", address, "--spark"])
+    assert result.exit_code == 2
+    assert "one of both" in result.output

@@ -147,10 +147,11 @@ def test_bad_data_is_refused_once(spark):
 def test_folders_and_globs_on_the_command_line(spark, tmp_path):
     (tmp_path / "in" / "year=2020").mkdir(parents=True)
     DATA[["a", "b"]].iloc[:700].to_parquet(tmp_path / "in" / "0.parquet")
-    DATA[["a", "b"]].iloc[700:].to_parquet(tmp_path / "in" / "1.parquet")
+    DATA[["a", "b"]].iloc[700:].to_parquet(tmp_path / "in" / "year=2020" / "1.parquet")  # the folder is no column
+    DATA[["a", "b"]].iloc[:0].to_parquet(tmp_path / "in" / "year=2020" / "empty.parquet")
     written = []
-    for data, more in (("in", ["--spark"]), ("in/*.parquet", ["--spark"]), ("in", [])):
-        given = ["cluster", str(tmp_path / data), "--bounds", "a=-50:50,b=-5:5", "--k", "2", "--seed", "0", *more]
+    for data, more in (("in", ["--spark"]), ("in/**/*.parquet", ["--spark"]), ("in", [])):
+        given = ["cluster", str(tmp_path / data), "--bounds", "-50:50", "--k", "2", "--seed", "0", *more]
         with knoll.testing.seeded_noise(1):
             result = CliRunner().invoke(app, [*given, "--method", "lloyd", "--out", str(tmp_path / "out")])
         assert result.exit_code == 0, result.output

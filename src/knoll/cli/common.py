@@ -43,7 +43,8 @@ class FitOptions:
     bounds: Annotated[
         str | None,
         typer.Option(
-            help='Public bounds: "age=0:110,bmi=10:60", "0:1" for all columns, "private" (costs budget), or "sphere" (scale rows to length one). '
+            help='Public bounds: "age=0:110,bmi=10:60", "0:1" for all columns, "private" (costs budget), '
+            'or "sphere" (rows are scaled to length one). '
             'Other kinds: "income=log:1000:1000000,visits=int:0:50,plan={basic,gold},smoker=bool,'
             'joined=2020-01-01:2024-12-31,hour=cyclic:24", or a file columns.toml or profile.json.'
         ),

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from knoll import __version__
-from knoll.cli import audit, cluster, columns, mixture, modes, profile
+from knoll.cli import audit, cluster, columns, mixture, modes, profile, topics
 from knoll.cli.ledger import ledger_app
 from knoll.cli.local import local_app
 from knoll.cli.plan import plan
@@ -23,6 +23,7 @@ app.command()(modes.modes)
 app.command()(modes.regress)
 app.command()(columns.columns)
 app.command()(profile.profile)
+app.command()(topics.topics)
 app.command()(audit.audit)
 app.add_typer(local_app, name="local")
 app.add_typer(ledger_app, name="ledger")

@@ -7,7 +7,7 @@ import typer
 
 
 def read_bounds(text: str | None) -> Any:
-    """Read bounds: ``age=0:110,bmi=10:60``, ``0:1`` for all columns, ``private``, ``sphere``, other kinds, or a file of them.
+    """Read bounds: ``age=0:110,bmi=10:60``, ``0:1`` for all columns, ``private``, ``sphere``, other kinds, or a file.
 
     >>> read_bounds("age=0:110, bmi=10:60")
     {'age': (0.0, 110.0), 'bmi': (10.0, 60.0)}

@@ -61,14 +61,14 @@ def predict(
 
 def _answer(fitted: Any) -> tuple[str, list[str] | None, int]:
     """Return what a model says about a row, the columns that it needs (None: no names are known), and how many."""
-    from sklearn.base import is_clusterer, is_regressor
+    from sklearn.base import ClusterMixin, is_regressor
 
     found = getattr(fitted, "feature_names_in_", None)
     names = None if found is None else [str(name) for name in found]
     if is_regressor(fitted):  # the last column is the response
         response = "prediction" if names is None or names[-1] == "row" else names[-1]
         return response, None if names is None else names[:-1], fitted.n_features_in_ - 1
-    kind = "cluster" if is_clusterer(fitted) else "mode" if hasattr(fitted, "modes_") else "component"
+    kind = "cluster" if isinstance(fitted, ClusterMixin) else "mode" if hasattr(fitted, "modes_") else "component"
     return kind, names, fitted.n_features_in_
 
 

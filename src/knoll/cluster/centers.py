@@ -9,13 +9,14 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
-from knoll.cluster.found import Clusters, error_bars, without_unseen
+from knoll.cluster.found import Clusters, error_bars, places, without_unseen
 from knoll.diagnose import Facts, Quality, chosen, facts_of, quality_of_cells, visible
 from knoll.estimator import DropsUnseen, FitContext, PrivateFit, one_thread, open_curator
 from knoll.parameters import MOST_CLUSTERS, Rule, Whole, check_shape
 from knoll.privacy import Ask
 from knoll.rows import label_rows, points_of, same_columns
 from knoll.steps.cells import moments_asks, moments_of_cells
+from knoll.steps.choose import as_far_as_seen
 from knoll.steps.moments import Form
 from knoll.summary import Summarised
 
@@ -68,6 +69,7 @@ class PrivateCenters(
         found = self._search(context, self._n_clusters(), rng)
         with one_thread():  # matrices of centres and made-up records are small, whatever the number of columns
             bars = error_bars(found, context)
+            seen = bars.seen
             if self.drop_unseen:
                 found, bars = without_unseen(found, bars, context)
             quality = None if found.means.sums is None else quality_of_cells(found.means.sums)
@@ -81,7 +83,7 @@ class PrivateCenters(
             "clusters_seen_": bars.seen,
             "scales_": context.scales,
             "quality_": quality,
-            **found.more,
+            **(found.more if self.n_clusters is not None else as_far_as_seen(found.more, seen)),
         }
 
     def _facts(self) -> Facts:
@@ -136,7 +138,11 @@ class PrivateCenters(
 
     def _labels(self, rows: np.ndarray) -> np.ndarray:
         """Return the cluster of each complete row."""
-        return pairwise_distances_argmin(rows / self.scales_, self.cluster_centers_ / self.scales_)
+        return pairwise_distances_argmin(rows / self.scales_, self._places())
+
+    def _places(self) -> np.ndarray:
+        """Return the centres in the metric of the fit; on a sphere their directions, so that cosines count."""
+        return places(self.bounds_, self.cluster_centers_, self.scales_)
 
     def _summarised(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self.cluster_centers_, self.centers_stderr_, self.cluster_sizes_
@@ -196,6 +202,8 @@ class PrivateCenters(
     def transform(self, X: Any) -> np.ndarray:
         """Return the distance of each row to each released centre, in the metric of the fit (see `scale_by_bounds`).
 
+        With ``bounds="sphere"``: to the direction of each centre, so that the nearest is that of the largest cosine.
+
         Parameters
         ----------
         X : array or frame of shape (n_samples, n_features)
@@ -207,7 +215,7 @@ class PrivateCenters(
         """
         check_is_fitted(self)
         rows = points_of(self, X) / self.scales_
-        return pairwise_distances(rows, self.cluster_centers_ / self.scales_)
+        return pairwise_distances(rows, self._places())
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return minus the sum of squared distances of X to the nearest centre, in the metric of the fit.

@@ -10,6 +10,8 @@ from knoll.estimator import FitContext
 from knoll.numeric.bars import Bars, bars
 from knoll.numeric.distances import nearest
 from knoll.numeric.made_up import Published
+from knoll.queries import Ball, Box, Sphere
+from knoll.queries.sphere import lengthened
 from knoll.steps.means import CellMeans
 
 
@@ -41,6 +43,12 @@ class Clusters:
     each: tuple[str, ...] = ()
 
 
+def places(domain: Box | Ball, centres: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    """Return centres in the metric of the fit; on a sphere their directions, so that cosines count."""
+    at = centres / scales
+    return lengthened(at) if isinstance(domain, Sphere) else at
+
+
 def error_bars(found: Clusters, context: FitContext) -> Bars:
     """Return the error bars of clusters, from what the last release showed and the rule that assigns records."""
     means = found.means
@@ -48,7 +56,7 @@ def error_bars(found: Clusters, context: FitContext) -> Bars:
         return found.bars
     if means.measured is None:
         return Bars(means.stderr, means.counts_stderr, means.seen)
-    at = means.centres / context.scales
+    at = places(context.domain, means.centres, context.scales)
 
     def by_distance(rows: np.ndarray) -> np.ndarray:
         return nearest(rows / context.scales, at)
@@ -67,7 +75,8 @@ def without_unseen(found: Clusters, known: Bars, context: FitContext) -> tuple[C
     if keep.all():
         return found, known
     means = found.means
-    instead = nearest(means.centres / context.scales, means.centres[keep] / context.scales)
+    at = places(context.domain, means.centres, context.scales)
+    instead = nearest(at, at[keep])
     new = np.where(keep, np.cumsum(keep) - 1, instead)
     more = dict(found.more)
     more |= {name: new[more[name].astype(int)].astype(more[name].dtype) for name in found.refers}

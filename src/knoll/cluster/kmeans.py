@@ -7,9 +7,9 @@
     refine  Lloyd steps on clipped displacements, shrunk by their noise, with the rest of the budget. They begin with
             spare centres; half-way, pairs that share a cluster are merged. When centres rest, steps are left out.
 
-Where the budget shows little of each cluster and columns are few, one release takes the place of tree and steps: a
-kernel sum, of which the likely densities are sampled (one_release.py). Where columns are many and clusters few, waves
-along the axes take the place of the tree (waves.py). What is released of all records decides.
+Where the budget shows little of each cluster and columns are few, a kernel sum takes the place of tree and steps: it is
+released in two looks, and likely densities are sampled from it (one_release.py). Where columns are many and clusters
+few, waves along the axes take the place of the tree (waves.py). What is released of all records decides.
 
 Every release is one query. In tree and steps a record lies in one cell and adds (count, displacement, squares) to it,
 clipped to that cell's own ellipsoid. Schedules depend on released values, k, the bounds and the noise, never on the
@@ -108,14 +108,14 @@ class KMeans(Sampled, PrivateCenters):
     cluster_variances_ : array of shape (n_clusters, n_features)
         Variance of each cluster's records about its mean, per column. Drawn to what is expected where noise is large.
     strategy_ : str
-        Which releases were made: "one release", "waves" or "tree".
+        Which releases were made: "kernel sum", "waves" or "tree".
     strategy_reason_ : str
         Why, in a sentence.
     records_over_noise_ : float
         Released records per cluster, over the standard error of one count with the whole budget: how clear clusters
         are. Zero if the number of clusters was chosen.
     effective_draws_ : float
-        With one release: how many independent draws of likely densities the centres rest on. Zero with a tree.
+        With a kernel sum: how many independent draws of likely densities the centres rest on. Zero with a tree.
 
     Notes
     -----
@@ -135,7 +135,7 @@ class KMeans(Sampled, PrivateCenters):
 
     records_over_noise_: ClassVar[float]
     _may_once: ClassVar[bool] = True
-    """Whether one release, or waves, may replace the tree; not where others need cells for shapes of any kind."""
+    """Whether a kernel sum, or waves, may replace the tree; not where others need cells for shapes of any kind."""
     _rules: ClassVar = {"n_clusters": Whole(MOST_CLUSTERS, none=True)}
     _published: ClassVar = {
         **PrivateCenters._published, "n_clusters_confidence_": "", "n_clusters_candidates_": "qo",
@@ -161,7 +161,8 @@ class KMeans(Sampled, PrivateCenters):
         seen = ask_root(grants.root, frame, reach)
         clear = clarity(context, seen, k, allowed=self._allows_once(context.domain.n_columns, k))
         if clear.once:
-            return self._released_once(release_clusters(context, context.grant.rest, seen, k, rng), clear, k)
+            once = release_clusters(context, context.grant.rest, float(seen.count[0]), k, rng)
+            return self._released_once(once, clear, k)
         root = root_of(seen, frame, reach)
         if self._may_once and may_use_waves(context.grant.norm, frame, k) and clear.value <= MOST_CLEAR:
             found, centres = search_waves(context, grants, root, k, rng)
@@ -193,7 +194,7 @@ class KMeans(Sampled, PrivateCenters):
         frame, root, rotation, k = found.frame, found.root, found.rotation, choice.k
         steps = min(most, affordable_steps(context.grant, frame, root, k))
         refined = refine(context.grant.rest, steps, frame, centres, k, (root.lower[0], root.upper[0]))
-        turn = np.diag(context.scales) if rotation is None else rotation.axes * context.scales
+        turn = context.scales if rotation is None else rotation.axes * context.scales
         if rotation is None:
             at = frame.outside(refined.centres)
             stderr = refined.stderr * context.scales

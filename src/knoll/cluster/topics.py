@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from knoll.cluster.found import Clusters
 from knoll.cluster.spherical import SphericalKMeans
+from knoll.columns.frames import frame_of
 from knoll.estimator import FitContext, declared
 from knoll.numeric.lift import lifts
 from knoll.numeric.ward import ward
@@ -42,7 +43,8 @@ class TopicShares(Shares):
 SHARES = TopicShares()
 HIDING = 0.1  # of delta: the threshold grows by a tenth if it is ten times less, and other noise hardly shrinks
 MOST_CANDIDATES = 3000  # words that are counted by topic: more would be seldom used
-SURE = 1.0  # standard errors by which a keyword's count lies above a lift of two
+ROOM = 1.3  # words that a unit adds by topic, over those that it holds on average
+SURE = 1.75  # standard errors by which a keyword's count lies above a lift of two
 """Keywords are sure by so much."""
 
 
@@ -187,10 +189,22 @@ class TopicMap(SphericalKMeans):
         by_topic = grants.by_topic.joined(grants.words) if self.vocabulary else grants.by_topic
         counted = _NOTHING
         if words:
-            released = by_topic.release(WordsByTopic(words, cells, int(self.words_per_unit)))
+            released = by_topic.release(WordsByTopic(words, cells, self._most_words(overall, found)))
             counted = Counted(words, released.value, float(released.stderr.max()), overall, noise)
         more = self._words_of(found, counted)
         return replace(found, more={**found.more, **more}, each=(*found.each, *_EACH))
+
+    def _most_words(self, overall: np.ndarray | None, found: Clusters) -> int:
+        """Return how many of the candidates a unit adds at most: twice what it holds on average, as far as released.
+
+        A unit adds its words of the first release at most, and few of them are among the candidates: a smaller cap cuts
+        little and has less noise.
+        """
+        most = int(self.words_per_unit)
+        if overall is None:
+            return most
+        held = float(overall.sum()) / max(float(np.maximum(found.means.counts, 0.0).sum()), 1.0)
+        return int(np.clip(np.ceil(ROOM * held), 1, most))
 
     def _candidates(self, grant: Grant) -> tuple[list[str], np.ndarray | None, float]:
         """Return the words that are counted by topic: those given, or the most frequent of those that are shown."""
@@ -237,6 +251,27 @@ class TopicMap(SphericalKMeans):
             (self.words_[j], float(self.word_lifts_[topic, j]), float(self.word_lifts_stderr_[topic, j])) for j in order
         ]
 
+    def summary(self, frame: str | None = "auto") -> Any:
+        """Return a DataFrame with a row for each topic, the largest first: group, size with its error, share, keywords.
+
+        Parameters
+        ----------
+        frame : {"auto", "pandas", "polars"} or None
+            Library of the DataFrame; by default pandas. None gives a dict of lists.
+        """
+        check_is_fitted(self)
+        order = np.argsort(-self.cluster_sizes_, kind="stable")
+        total = max(float(self.cluster_sizes_.sum()), 1e-300)
+        table = {
+            "topic": order.tolist(),
+            "group": self.__dict__["groups_"][order].tolist(),
+            "size": self.cluster_sizes_[order].tolist(),
+            "size ±": self.cluster_sizes_stderr_[order].tolist(),
+            "share": (self.cluster_sizes_[order] / total).tolist(),
+            "keywords": [", ".join(word for word, _, _ in self.keywords(int(i))) for i in order],
+        }
+        return frame_of(self, table, frame)
+
     def predict(self, X: Any) -> np.ndarray:
         """Return the topic of each text (or vector): that of the nearest released centre, by cosine.
 
@@ -261,7 +296,7 @@ class TopicMap(SphericalKMeans):
 
     def _restore(self) -> None:
         super()._restore()
-        vars(self)["groups_"] = np.asarray(vars(self)["groups_"]).astype(int)
+        self.__dict__["groups_"] = np.asarray(self.__dict__["groups_"]).astype(int)
 
 
 @dataclass(frozen=True)

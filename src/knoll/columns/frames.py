@@ -4,7 +4,7 @@ What a table looked like is public as far as it is used here: its library, and w
 for categories. Other types are not looked at: a missing value makes a column of whole numbers one of doubles in pandas.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +43,8 @@ class TableType:
         if columns is None or names is None:
             return cls(library)
         wanted = set(columns.names)
-        found = [str(n) for i, n in enumerate(names) if str(n) in wanted and _is_category(column_at(X, names, i))]
+        each = (column for _, column in X.items()) if maker == "pandas" else _one_by_one(X, names)
+        found = [str(n) for n, column in zip(names, each, strict=True) if str(n) in wanted and _is_category(column)]
         return cls(library, tuple(found))
 
     def to_dict(self) -> dict[str, Any]:
@@ -132,6 +133,10 @@ def usual_library(model: Any) -> str:
     return "pandas"
 
 
+def _one_by_one(X: Any, names: list[Any]) -> Iterator[Any]:
+    return (column_at(X, names, place) for place in range(len(names)))
+
+
 def _is_category(column: Any) -> bool:
     kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
     return kind.startswith(_CATEGORIES)
@@ -188,7 +193,7 @@ def _dates(kind: Any, encoded: Floats, coded: bool) -> Any:
 
 def _round(kind: Any, encoded: Floats, coded: bool) -> Any:
     if kind.unit not in ("weekday", "month"):
-        return pa.array(kind.decode(encoded))
+        return pa.array(np.round(kind.decode(encoded), _DIGITS - int(np.ceil(np.log10(kind.period)))))
     steps = np.mod(np.rint(np.asarray(encoded) * kind.period), kind.period)
     return pa.array((steps + kind.start).astype(np.int64))
 

@@ -54,6 +54,9 @@ def picker(columns: Columns, X: Any) -> Callable[[int], Any]:
     names = table_names(X)
     if names is not None:
         places = _places(columns, names)
+        if maker_of(X) == "pandas":  # looking up one column takes long in a frame of thousands
+            listed = [column for _, column in X.items()]
+            return lambda place: listed[places[place]]
         return lambda place: column_at(X, names, places[place])
     if isinstance(X, list | tuple):
         return _from_rows(columns, X)
@@ -102,7 +105,7 @@ def _places(columns: Columns, names: list[Any]) -> list[int]:
     if absent:
         raise DataError(f"no column {', '.join(map(repr, absent[:20]))}; the table has {', '.join(texts[:40])}")
     if doubled := {name for name, count in Counter(texts).items() if count > 1} & set(columns.names):
-        raise DataError(f"column {min(doubled)!r} stands twice in the table")
+        raise DataError(f"column {min(doubled)!r} stands twice in the table; rename one of them")
     return [places[name] for name in columns.names]
 
 

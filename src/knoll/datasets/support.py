@@ -20,10 +20,7 @@ _TOPICS = {
     "privacy": "data delete privacy newsletter consent unsubscribe stored marketing remove profile request mails",
 }
 _COMMON = "order ordered bought help question customer yesterday week website since contact number again today please"
-_LEADS = (
-    "hello,", "hi there,", "good morning,", "dear team,", "", "", "please help:", "question:", "I am writing because",
-    "for the second time:", "urgent:",
-)  # fmt: skip
+_LEADS = ("hello,", "hi,", "", "", "", "please:", "I write because", "thanks,", "urgent:", "sorry,")
 _LINKS = ("and", "with the", "but the", "for my", "because the", "about the", "still", "without", "and then the", "not")
 
 

@@ -14,6 +14,7 @@ from scipy.spatial import KDTree
 from sklearn.metrics import pairwise_distances
 
 POINTS = 2000  # drawn in all: the chance in the result is then about .005, and more take longer
+MOST_NUMBERS, FEWEST = 2**21, 200  # numbers drawn: in a thousand columns or more, fewer points, but so many at least
 MATCHES = 8  # rounds of widening; the widths have settled by then (settled on made-up clusters, as all below)
 WIDEST = 20.0  # most that a variance is widened
 EVEN = 10.0  # one in EVEN points in another cell, or more: cells are cut from one cloud, and their model is even
@@ -53,16 +54,17 @@ def silhouette(
     k, p = centres.shape
     if k < 2 or not cells.count.sum() > 0:
         return 0.0, np.inf
-    cell = _allotted(cells.count, rng)
-    gauss = _matched(centres, cells, cell, rng.standard_normal((POINTS, p)))
-    even = _matched(centres, cells, cell, rng.uniform(-(3**0.5), 3**0.5, (POINTS, p)))
+    number = int(np.clip(MOST_NUMBERS // p, FEWEST, POINTS))
+    cell = _allotted(cells.count, rng, number)
+    gauss = _matched(centres, cells, cell, rng.standard_normal((number, p)))
+    even = _matched(centres, cells, cell, rng.uniform(-(3**0.5), 3**0.5, (number, p)))
     value = even.value + float(np.clip(1 - EVEN * gauss.crossing, 0.0, 1.0)) * (gauss.value - even.value)
     again = [gauss.measured(redrawn()) for _ in range(REDRAWS)]
     parts = (
         float(np.std(again, ddof=1)),
         MODELS * (gauss.value - even.value),
         CROWDED * gauss.crossing * value,
-        CHANCE / POINTS**0.5,
+        CHANCE / number**0.5,
     )
     return value, float(np.linalg.norm(parts))
 
@@ -99,9 +101,9 @@ def mixture_silhouette(
     return value, float(np.linalg.norm(parts))
 
 
-def _allotted(count: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
+def _allotted(count: np.ndarray, rng: np.random.RandomState, number: int = POINTS) -> np.ndarray:
     """Return the cell of each point, in proportion to their counts."""
-    places = (np.arange(POINTS) + rng.uniform()) / POINTS
+    places = (np.arange(number) + rng.uniform()) / number
     return np.searchsorted(np.cumsum(count) / count.sum(), places).clip(max=len(count) - 1)
 
 

@@ -1,4 +1,4 @@
-"""Rows in memory: a two-dimensional array of doubles."""
+"""Rows in memory: a two-dimensional array of doubles, or of smaller floating-point numbers."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ class ArrayEngine(Engine):
     Parameters
     ----------
     array : float array of shape (rows, columns)
-        The records.
+        The records. Smaller floating-point numbers become doubles block by block, which is exact.
     names : tuple of str, optional
         Column names.
     users : Arrow array of length rows, optional
@@ -58,4 +58,4 @@ class ArrayEngine(Engine):
         for start in range(0, len(self._array), self.block_rows):
             stop = start + self.block_rows
             users = None if self._users is None else self._users[start:stop]
-            yield self._array[start:stop], users, stop / len(self._array)
+            yield np.asarray(self._array[start:stop], dtype=np.float64), users, stop / len(self._array)

@@ -13,6 +13,7 @@ from knoll.arrays import Floats
 from knoll.engines.decode import NOT_NUMBERS, doubles, family, is_number
 from knoll.engines.ids import id_kind
 from knoll.engines.notation import Notation
+from knoll.engines.vectors import spread, vectors, width_of
 from knoll.privacy.errors import DataError
 
 Encoder = Callable[[Any, Notation], Floats]
@@ -30,10 +31,18 @@ class Decoder:
         The column of user ids.
     encoders : dict
         Name -> what encodes the column. All others hold numbers.
+    widths : dict, optional
+        Name -> how many numbers it holds in every row, for columns of vectors.
     """
 
-    def __init__(self, names: list[str], user: str | None, encoders: Mapping[str, Encoder]):
-        self.names, self.user, self.encoders = names, user, dict(encoders)
+    def __init__(
+        self,
+        names: list[str],
+        user: str | None,
+        encoders: Mapping[str, Encoder],
+        widths: Mapping[str, int] | None = None,
+    ):
+        self.names, self.user, self.encoders, self.widths = names, user, dict(encoders), dict(widths or {})
         if user in names:
             raise DataError(f"column {user!r} holds the user ids; it cannot be a feature too")
 
@@ -44,7 +53,9 @@ class Decoder:
 
     def family_of(self, name: str, kind: Any, where: str, notation: Notation) -> str:
         """Return what a column's Arrow type holds, in a word; refuse one that cannot be read."""
-        if name == self.user:
+        if name in self.widths:
+            what = f"{width} numbers" if (width := width_of(kind)) == self.widths[name] else None
+        elif name == self.user:
             what = id_kind(kind)
         elif name in self.encoders:
             self._encoded(
@@ -59,9 +70,15 @@ class Decoder:
 
     def rows(self, batch: Any, where: str, notation: Notation) -> Floats:
         """Copy the feature columns of a batch into rows of doubles; nulls become NaN."""
-        rows = np.empty((batch.num_rows, len(self.names)), order="F")
-        for j, name in enumerate(self.names):
+        places = spread(self.names, self.widths)
+        rows, j = np.empty((batch.num_rows, len(places)), order="C" if self.widths else "F"), -1
+        for name in self.names:
             column = batch.column(name)
+            if name in self.widths:
+                rows[:, j + 1 : j + 1 + self.widths[name]] = vectors(column, self.widths[name])
+                j += self.widths[name]
+                continue
+            j += 1
             encoded = name in self.encoders
             rows[:, j] = self._encoded(name, column, where, notation) if encoded else doubles(column)
         return rows

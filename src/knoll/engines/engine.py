@@ -196,7 +196,7 @@ class Engine(ABC):
 
     def aggregate(self, query: QueryProtocol) -> Integers:
         """Return the exact integer total of a query over all rows."""
-        if getattr(query, "of_whole_unit", False):  # its sensitivity is that of a unit: these rows are not cut to it
+        if getattr(query, "of_whole_unit", False) and isinstance(self.unit, User):  # rows are not cut to a user's share
             raise DataError(f"{query.name!r} needs texts, and these rows are numbers")
         _keep_memory()
 

@@ -26,9 +26,10 @@ from knoll.engines.gridded import Batch, FilePoints
 from knoll.engines.kept import Kept
 from knoll.engines.listing import data_files, file_kind
 from knoll.engines.marks import file_marks
-from knoll.engines.notation import Notation, numbers_of_text
+from knoll.engines.notation import NOT_A_NUMBER, Notation, numbers_of_text
 from knoll.engines.parts import ArrowPart, Part, check_columns, open_part
 from knoll.engines.points import points_for
+from knoll.engines.vectors import folded, spread, width_of
 from knoll.privacy.errors import DataError, brief
 from knoll.privacy.query import QueryProtocol, bounded_total
 from knoll.privacy.relation import Record, Unit, User
@@ -82,9 +83,12 @@ class FileEngine(Engine):
         self._parts: list[Part] = [
             self._safely(file, open_part, file, self._format, self._dialect) for file in self.files
         ]
-        names = self._chosen(columns)
-        super().__init__(tuple(names), len(names), missing=missing, unit=unit, nulls=nulls, rules=rules)
-        self._decoder = Decoder(names, user, self._all_encoders(names, encoders or {}))
+        widths = self._widths()
+        names = self._chosen(columns if columns is None else folded(list(columns), widths))
+        widths = {name: widths[name] for name in names if name in widths}
+        features = tuple(spread(names, widths))
+        super().__init__(features, len(features), missing=missing, unit=unit, nulls=nulls, rules=rules)
+        self._decoder = Decoder(names, user, self._all_encoders(names, encoders or {}), widths)
         for part in self._parts[1:]:
             check_columns(part, self._decoder.wanted)
         self._check_kinds()
@@ -175,6 +179,13 @@ class FileEngine(Engine):
             found += [(part, stamp, run) for run in runs]
         return found
 
+    def _widths(self) -> dict[str, int]:
+        """Return the columns of vectors, and how long these are, by the first file's types."""
+        if self._untyped:
+            return {}
+        kinds = {name: width_of(self._parts[0].kind(name)) for name in self._parts[0].names}  # type: ignore[union-attr]
+        return {name: width for name, width in kinds.items() if width is not None}
+
     def _chosen(self, columns: list[str] | None) -> list[str]:
         """Return the feature columns; refuse a file without column names, whose first record would be published."""
         first = self._parts[0]
@@ -195,7 +206,9 @@ class FileEngine(Engine):
     def _all_encoders(self, names: list[str], given: Mapping[str, Encoder]) -> dict[str, Encoder]:
         """Return the encoders of columns that are not read as doubles right away."""
         found = {name: given[name] for name in names if name in given}
-        if self._format == "sheet" or (self._format == "csv" and self._notation.declared):
+        semicolons = any(part.delimiter == ";" for part in self._parts)
+        marks = self._notation.declared or semicolons or len(names) <= _WITH_MARKS
+        if self._format == "sheet" or (self._format == "csv" and marks):
             found = dict.fromkeys(names, numbers_of_text) | found
         return found
 
@@ -239,6 +252,12 @@ class FileEngine(Engine):
             raise DataError(_explain(path, str(error), self._dialect)) from None
 
 
+_WITH_MARKS = 64
+"""Columns of a CSV file up to which numbers with marks, such as $1,234, are read without being declared.
+
+Each column that is read as text costs some time a block; wide tables are embeddings and measurements, which programs
+wrote."""
+
 _ENCODE = (
     'save it as UTF-8, or declare how it is written: encoding="cp1252" (most files from Windows); on the command line '
     "--encoding"
@@ -268,11 +287,14 @@ def _explain(path: Path, message: str, dialect: Dialect) -> str:
         if "UTF" in message:
             return f"{which} of {where} holds text that is not UTF-8; {_ENCODE}"
         return (
-            f"{which} of {where} holds something that is not a number; choose other columns, or declare what it holds "
-            '(knoll.Number also reads $1,234; decimal="," 1.234,56; knoll.Category and knoll.Date other columns)'
+            f"{which} of {where} holds {NOT_A_NUMBER}. (Numbers with marks, such as $1,234, are read where columns are "
+            "declared by kinds: knoll.Number)"
         )
     if "columns, got" in message:
-        return f"a line of {where} has another number of fields than its header"
+        return (
+            f"a line of {where} has another number of fields than its header. Does a field hold the delimiter, without "
+            "quotes around it? Is the delimiter right (--delimiter), and the header the first line?"
+        )
     if "nvalid UTF" in message:
         return f"{where} holds text that is not UTF-8; {_ENCODE}"
     if "Permission denied" in message:

@@ -11,6 +11,8 @@ import numpy as np
 from knoll.arrays import Floats
 from knoll.privacy.parts import Words, mix
 
+_TILE = 2**13  # rows hashed at a time: intermediate arrays stay in cache
+
 
 def row_keys(rows: Floats, seeds: Words | int = 0) -> Words:
     """Return a hash of each row's values, keyed by its seed; one NaN, one zero.
@@ -37,7 +39,10 @@ class Pass:
     def add(self, rows: Floats, seeds: Words | int = 0) -> None:
         """Count a block of rows; `seeds` stand for what belongs to a row and is no feature: its user."""
         self.rows += len(rows)
-        self.checksum = (self.checksum + int(row_keys(rows, seeds).sum(dtype=np.uint64))) % 2**64
+        for start in range(0, len(rows), _TILE):
+            tile = slice(start, start + _TILE)
+            keys = row_keys(rows[tile], seeds if isinstance(seeds, int) else seeds[tile])
+            self.checksum = (self.checksum + int(keys.sum(dtype=np.uint64))) % 2**64
 
     def __add__(self, other: "Pass") -> "Pass":
         return Pass(self.rows + other.rows, (self.checksum + other.checksum) % 2**64)

@@ -14,7 +14,7 @@ from knoll.privacy.parts import mix
 from knoll.privacy.relation import Unit, User
 from knoll.queries.sparse_rows import SparseRows
 
-_BLOCK_ENTRIES, _MOST_ROWS = 2**19, 2**16
+_BLOCK_ENTRIES, _BLOCK_ROWS = 2**19, 2**10  # chosen columns of a block are dense for a moment
 
 
 class SparseEngine(Engine):
@@ -45,7 +45,7 @@ class SparseEngine(Engine):
     def size_blocks(self, coordinates: int) -> None:
         """Keep blocks of a size that follows from the matrix alone: queries cut them to tiles themselves."""
         self._points = None
-        self.block_rows = 2**13
+        self.block_rows = _BLOCK_ROWS
 
     @property
     def row_limit(self) -> int:

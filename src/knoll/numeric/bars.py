@@ -79,8 +79,7 @@ def bars(cells: Measured, published: Published) -> Bars:
     crowd = CROWD if np.median(cells.count) < np.median(cells.count_noise) else 1.0
     clear = count - total(excess) > crowd * clear_level(k, pure=published.pure) * error
     seen = clear & (change.found > WORLDS / 2) & ~hidden
-    scales = np.linalg.norm(cells.turn, axis=0)
-    seen[seen] = told_apart(published.centres[seen] / scales, noise[seen] / scales)
+    seen[seen] = told_apart(published.centres[seen] / cells.scales, noise[seen] / cells.scales)
     known = seen[:, None] & (stderr < GUESS * published.half)
     return Bars(np.where(known, stderr, np.inf), size_error, known.any(axis=1))
 
@@ -139,7 +138,7 @@ def displacements(cells: Measured, noise: np.ndarray, k: int) -> tuple[np.ndarra
     """Return how far each cell's mean is from where it was measured, and which part of that is likely noise."""
     if cells.at is None or cells.view is not None or len(cells.at) != k:
         return np.zeros(noise.shape), np.zeros((k, 1))
-    moved = (cells.mean - cells.at) @ cells.turn
+    moved = cells.turned(cells.mean - cells.at)
     known = np.all(noise > 0, axis=1)
     ratio = np.square(
         np.divide(moved, noise, out=np.zeros(moved.shape), where=np.broadcast_to(known[:, None], moved.shape))

@@ -15,7 +15,8 @@ from sklearn.neighbors import NearestNeighbors
 
 from knoll.compiled.points import add_rows
 from knoll.numeric.distances import nearest
-from knoll.queries import Ball, Box, Line, Product
+from knoll.queries import Ball, Box, Line, Product, Sphere
+from knoll.queries.sphere import lengthened
 
 WORLDS = 6  # sets of made-up records: the change is averaged over them; more are smoother and take longer
 MOST_MADE = 20_000  # made-up records of a set: more take longer; beyond, each stands for several
@@ -40,8 +41,9 @@ class Measured:
     group : integer array of shape (m,)
         The cluster that each cell belongs to; -1 for records that belong to the published clusters, though no cell of
         the release shows them.
-    origin, turn : arrays of shape (d,) and (d, d)
-        A point x of these coordinates is ``origin + x @ turn`` in the columns.
+    origin, turn : arrays of shape (d,), and (d, d) or (d,)
+        A point x of these coordinates is ``origin + x @ turn`` in the columns; ``origin + x * turn`` if no axes are
+        turned.
     at : array of shape (m, d), optional
         Cell i holds the records nearest to ``at[i]``. None if cells are of another kind.
     view : array of shape (p, d) or None
@@ -73,23 +75,36 @@ class Measured:
 
     def outside(self, points: np.ndarray) -> np.ndarray:
         """Return points in the columns."""
-        along = np.diagonal(self.turn)
+        return self.origin + self.turned(points)
+
+    def turned(self, away: np.ndarray) -> np.ndarray:
+        """Return displacements in the columns."""
+        along = self.turn if self.turn.ndim == 1 else np.diagonal(self.turn)
         if np.count_nonzero(self.turn) == np.count_nonzero(along):  # no axes are turned: a product would add zeros
-            return self.origin + points * along
-        return self.origin + points @ self.turn
+            return away * along
+        return np.asarray(away @ self.turn)
 
     def inside(self, points: np.ndarray) -> np.ndarray:
         """Return points of the columns in these coordinates."""
-        return np.asarray((points - self.origin) @ self._back)
+        away = points - self.origin
+        return np.asarray(away * self._back if self.turn.ndim == 1 else away @ self._back)
 
     @cached_property
     def _back(self) -> np.ndarray:
         """The way back from the columns, found once: that takes long where there are hundreds."""
+        if self.turn.ndim == 1:
+            return np.where(self.turn > 1e-15 * self.turn.max(), 1 / np.maximum(self.turn, 1e-300), 0.0)
         return np.asarray(np.linalg.pinv(self.turn))
 
     def spread(self, errors: np.ndarray) -> np.ndarray:
         """Return standard errors in the columns."""
-        return np.sqrt(np.square(errors) @ np.square(self.turn))
+        squares, turn = np.square(errors), np.square(self.turn)
+        return np.sqrt(squares * turn if turn.ndim == 1 else squares @ turn)
+
+    @property
+    def scales(self) -> np.ndarray:
+        """Lengths, in the columns, of one unit of all coordinates together."""
+        return np.abs(self.turn) if self.turn.ndim == 1 else np.linalg.norm(self.turn, axis=0)
 
     def of_groups(self, kept: np.ndarray, groups: np.ndarray) -> Self:
         """Return some of the cells, each as a part of a cluster."""
@@ -219,9 +234,10 @@ def as_records(
 ) -> np.ndarray:  # fmt: skip
     """Return points as records of a domain could be: within the bounds, with one level in every column of levels.
 
-    Levels are drawn with the shares of the cells that the points belong to, which `usual` holds.
+    On a sphere they have length one. Levels are drawn with the shares of the cells that the points belong to, which
+    `usual` holds.
     """
-    rows = np.array(domain.clip(points))
+    rows = lengthened(points) if isinstance(domain, Sphere) else np.array(domain.clip(points))
     if not isinstance(domain, Product) or not len(rows):
         return rows
     shares = domain.clip(usual)

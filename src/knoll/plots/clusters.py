@@ -25,6 +25,7 @@ _MOST_PROFILES, _MOST_COLUMNS = 24, 20  # clusters and columns of the right pane
 _MOST_NUMBERS, _MOST_SIZES = 80, 12  # clusters with a number, and with a size beside it: more labels would overlap
 _FEWEST_BARS = 6  # that a panel has room for, so that a few are not blocks
 _MARGIN, _LEAST_RANGE = 0.12, 0.05  # beyond the clusters, of what they take; the least that is shown, of the bounds
+_LETTERS = 44  # of names beside each other; more are written upwards
 _LONGEST = 24  # characters of a name there
 
 
@@ -164,7 +165,7 @@ def _draw_profiles(axes: Axes, model: Any, order: np.ndarray, colours: np.ndarra
             capsize=2,
             label=label,
         )
-    upright = len(place) <= 6 and max(len(names[j]) for j in shown) <= 12
+    upright = sum(len(names[j]) + 3 for j in shown) <= _LETTERS
     labels = [names[j] if len(names[j]) <= _LONGEST else f"{names[j][: _LONGEST - 1]}…" for j in shown]
     axes.set_xticks(place, labels, rotation=0 if upright else 60, ha="center" if upright else "right")
     axes.set_xlim(-0.5, len(place) - 0.5)

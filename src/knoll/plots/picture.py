@@ -14,8 +14,10 @@ from knoll.plots.plan import plot_plan
 from knoll.plots.profile import plot_profile
 from knoll.plots.regression import plot_regression
 from knoll.plots.style import MapAsked
+from knoll.plots.topics import plot_topics
 
 PICTURES: tuple[tuple[str, Callable[..., Figure]], ...] = (
+    ("word_counts_", plot_topics),
     ("dendrogram_", plot_morse),
     ("cluster_centers_", plot_clusters),
     ("weights_", plot_mixture),

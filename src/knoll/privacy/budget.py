@@ -39,6 +39,8 @@ class Budget:
         object.__setattr__(self, "delta", _number("delta", self.delta))
         if not 0.0 <= _number("hiding", self.hiding) <= 0.5 or (self.hiding and not self.delta):
             raise PrivacyError("the part of delta that hides rare names is from 0 to a half, and 0 if delta is 0")
+        if self.hiding and self.delta * self.hiding > self.epsilon / 4:
+            raise PrivacyError(f"delta={self.delta:g} is too large beside epsilon={self.epsilon:g} to hide rare names")
         if not self.epsilon > 0:
             raise PrivacyError(f"epsilon={self.epsilon!r}: the privacy budget must be positive; 1 is a common start")
         if self.epsilon < MIN_EPSILON:
@@ -76,7 +78,10 @@ class Budget:
     @cached_property
     def _whole(self) -> float:
         """The ratio of the whole budget, less what is kept back."""
-        return self.law.whole(self.epsilon * (1 - self.reserve), self.delta * (1 - RESERVE) * (1 - self.hiding))
+        epsilon = self.epsilon * (1 - self.reserve) + math.log1p(
+            -self.hidden
+        )  # what hiding costs besides: discovery.py
+        return self.law.whole(epsilon, self.delta * (1 - RESERVE) * (1 - self.hiding))
 
     @property
     def hidden(self) -> float:

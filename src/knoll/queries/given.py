@@ -29,9 +29,10 @@ def domain_from(bounds: Any, n_columns: int, names: Sequence[str] | None = None)
     Parameters
     ----------
     bounds : Box, Ball, "sphere", (lower, upper), list of (lower, upper) or dict
-        "sphere" scales every row to length one. A ball without a middle is about the origin. Lower and upper may be numbers or one value per column. A list has one pair (lower, upper) for each column, in
-        order. A dict maps every column name (or position) to (lower, upper). With two columns, a tuple of two lists or
-        arrays is (lower, upper), and a list of two tuples is one pair per column; see `_two_columns`.
+        "sphere" scales every row to length one. A ball without a middle is about the origin. Lower and upper may be
+        numbers or one value per column. A list has one pair (lower, upper) for each column, in order. A dict maps every
+        column name (or position) to (lower, upper). With two columns, a tuple of two lists or arrays is (lower,
+        upper), and a list of two tuples is one pair per column; see `_two_columns`.
     n_columns : int
         Number of columns.
     names : sequence of str, optional

@@ -13,6 +13,7 @@ To add a query: subclass `Query`, prove `max_norm` and `max_difference` in the d
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -101,7 +102,8 @@ def require_finite(what: str, *numbers: ArrayLike, positive: bool = False) -> No
 
 def tiles(block: Floats) -> Iterator[Floats]:
     """Yield a block's rows in parts that stay in cache from one step of a query to the next; one part at least."""
-    rows = max(_FEWEST_ROWS, _TILE_ENTRIES // max(1, block.shape[1]))
+    chosen: Any = getattr(block, "most_chosen", block.shape[1])  # sparse rows are made dense in some columns only
+    rows = max(_FEWEST_ROWS, _TILE_ENTRIES // max(1, chosen))
     for start in range(0, max(1, len(block)), rows):
         yield block[start : start + rows]
 

@@ -10,6 +10,7 @@ import numpy as np
 from knoll.arrays import Floats, Integers
 from knoll.compiled.sparse import add_columns, add_entries, add_pairs, fill_rows, unit_entries
 from knoll.queries.domain import Ball
+from knoll.queries.grid import Gridded
 from knoll.queries.nearest import Nearest
 from knoll.queries.query import BITS, UNIT, Query, require_finite
 from knoll.queries.sparse_rows import MOST_ENTRIES, SparseRows
@@ -107,6 +108,8 @@ class ChosenColumns(Ball):
 
     def clip_to_grid(self, block: Any) -> Floats:
         """Return rows as points of the ball's grid, in the chosen columns; rows that hold a NaN are left out."""
+        if isinstance(block, Gridded):
+            return block.on(self)
         stops, to, grid = self.entries(block)
         out = np.zeros((len(stops), self.n_columns))
         return out[: fill_rows(stops, to, grid, out)]

@@ -17,6 +17,7 @@ MOST_ENTRIES = 256
 """Entries of a row that count, unless told otherwise."""
 
 _TILE_ENTRIES = 2**16
+_CHOSEN = 256  # columns that are usually chosen
 
 
 class SparseRows:
@@ -47,6 +48,11 @@ class SparseRows:
             matrix.sum_duplicates()
         ends, columns = np.asarray(matrix.indptr, dtype=np.int64), np.asarray(matrix.indices, dtype=np.int64)
         return cls(ends, columns, np.asarray(matrix.data, dtype=np.float64), matrix.shape[1])
+
+    @property
+    def most_chosen(self) -> int:
+        """Columns in which rows are made dense at most, tile by tile."""
+        return min(self.shape[1], _CHOSEN)
 
     def __len__(self) -> int:
         return self.shape[0]

@@ -29,7 +29,7 @@ class Sphere(Ball):
     """Directions in `n_columns` dimensions: records are scaled to length one; centres lie in the ball of radius one.
 
     >>> sphere = Sphere(2)
-    >>> sphere.coordinates(np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 1e-300]])).round(6).tolist()
+    >>> sphere.coordinates(np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 1e-300]])).round(4).tolist()
     [[0.6, 0.8], [0.0, 0.0], [0.0, 1.0]]
     >>> sphere
     Sphere(2)
@@ -42,7 +42,7 @@ class Sphere(Ball):
 
     def clip_to_grid(self, block: Floats) -> Floats:
         """Scale records to length one, on the grid, cutting towards zero; records that hold a NaN are left out."""
-        return directions(block)
+        return block.on(self) if isinstance(block, Gridded) else directions(block)
 
     def coordinates(self, block: Floats) -> Floats:
         """Return a block's rows scaled to length one, as their holder measures them; none may hold a NaN."""

@@ -132,6 +132,8 @@ def added_words(
     kept : integer array
         Numbers of pairs, in order.
     """
+    if not len(row):
+        return np.zeros(0, dtype=np.int64)
     of_row = np.zeros(n_rows, dtype=np.uint64)
     np.add.at(of_row, row, hashes[word])
     unit = np.arange(n_rows) if unit is None else unit
@@ -141,8 +143,7 @@ def added_words(
     who, sorted_word = who[order], word[order]
     again = np.append(False, (who[1:] == who[:-1]) & (sorted_word[1:] == sorted_word[:-1]))
     order, who = order[~again], who[~again]
-    first = np.append(True, who[1:] != who[:-1])[: len(who)]
-    starts = np.flatnonzero(first)
+    starts = np.flatnonzero(np.append(True, who[1:] != who[:-1]))
     rank = np.arange(len(who)) - np.repeat(starts, np.diff(np.append(starts, len(who))))
     return np.sort(order[rank < most])
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from knoll.queries import OpenWords, Query
 
-NUMERALS = {1: "one", 2: "two", 3: "three", 4: "four"}
+NUMERALS = {1: "one", 2: "two", 3: "three", 4: "four", 8: "eight"}
 
 
 @dataclass(frozen=True)

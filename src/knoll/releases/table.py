@@ -146,6 +146,16 @@ def soft(number: Number) -> Release:
     return Release(ComponentMoments, number, called="soft component moments", what="(soft)")
 
 
+DIRECTIONS = (
+    Release(CellMoments, what="of everything"),
+    Release(ScatterMatrix, what="above 400 columns of a random projection"),
+)
+WORDS = Release(CellShapes, times(8), called="count and mean of directions", what="of words")
+IN_ALL_COLUMNS = Release(
+    CellShapes, called="count, mean and variance of directions, all columns", what="of clusters, all columns"
+)
+
+
 def searched(fit: Fit) -> int:
     """Columns in which `PEMeans` searches: of a projection, if there is one."""
     return min(fit["projection"] or 16, fit.columns)
@@ -217,13 +227,12 @@ SUBS = When(
 )
 NO_SUBS = When("neither given", lambda fit: fit["n_clusters"] is None and fit["n_subclusters"] is None)
 
-CODEBOOK = Release(CellShapes, times(3), called="count, mean and variance of pieces", what="of pieces")
 SPARSE_STEPS = (
     Release(Count),
     Release(ColumnCounts),
     Release(SparseMoments),
     Release(ColumnPairs, when=columns(2)),
-    CODEBOOK,
+    WORDS,
     Release(SparseMoments, times(3)),
 )
 """Of sparse rows, whatever the number of clusters."""
@@ -234,7 +243,7 @@ RELEASES: dict[str, tuple[Case, ...]] = {
     "KMeans": (
         Case((*tree(), STEPS), given("n_clusters") & NEITHER, "k is `n_clusters`"),
         Case(
-            (tree()[0], Release(FourierGrid, times(0, 1)), replace(tree()[2], number=or_none(tree()[2].number)),
+            (tree()[0], Release(FourierGrid, times(0, 2)), replace(tree()[2], number=or_none(tree()[2].number)),
              replace(STEPS, number=times(0, 10))),
             given("n_clusters") & FEW,
             "k is `n_clusters`. Either the Fourier coefficients, or tree and steps: the first release decides",
@@ -255,6 +264,12 @@ RELEASES: dict[str, tuple[Case, ...]] = {
     ),
     "LSHTree": (Case((Release(TreeCounts, parameter("max_depth", paper=20)), Release(CellMoments))),),
     "Cubes": (Case((Release(TreeCounts, parameter("max_depth", paper=24)), Release(CellMoments))),),
+    "SphericalKMeans": (
+        Case((*DIRECTIONS, WORDS, IN_ALL_COLUMNS), DENSE & given("n_clusters")),
+        Case((*DIRECTIONS, WORDS, replace(WORDS, number=times(2)), IN_ALL_COLUMNS),
+             DENSE & option("n_clusters", None)),
+        Case(SPARSE_STEPS, SPARSE),
+    ),
     "MorseClustering": (
         Case((Release(Count), Release(GridHistogram)), NO_BASE & columns(1, 2)),
         Case((As("as `KMeans`", as_base), *DENSITY), NO_BASE & columns(3) & SUBS, SUBCLUSTERS),
@@ -309,11 +324,6 @@ RELEASES: dict[str, tuple[Case, ...]] = {
     ),
     "ModalRegression": (
         Case((As("as `KernelDensity`", lambda fit: ("KernelDensity", fit)),), note="The response counts as a column"),
-    ),
-    "SphericalKMeans": (
-        Case((Release(CellMoments), Release(ScatterMatrix), CODEBOOK, replace(STEPS, number=times(1, 10)),
-              Release(CellShapes, called="count, mean and variance of clusters in all columns")), DENSE),
-        Case(SPARSE_STEPS, SPARSE),
     ),
     "TopicMap": (
         Case((

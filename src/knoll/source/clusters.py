@@ -127,7 +127,8 @@ def _from_dask(files: list[str], address: str) -> tuple[Any, Callable[[], None]]
         raise DataError("reading on Dask needs it: pip install 'knoll[dask]'") from None
     where = {"dashboard_address": ":0"} if address == "local" else {"address": address}  # any free port
     client = safely(f"the Dask scheduler {address}", lambda: distributed.Client(**where))
-    return safely("the files", frames.read_parquet, files), client.close
+    plain = {"partitioning": None}  # the names of folders are no column: they are none without a cluster
+    return safely("the files", lambda: frames.read_parquet(files, dataset=plain)), client.close
 
 
 def _from_spark(files: list[str]) -> tuple[Any, Callable[[], None]]:
@@ -136,4 +137,6 @@ def _from_spark(files: list[str]) -> tuple[Any, Callable[[], None]]:
     except ImportError:
         raise DataError("reading on Spark needs it: pip install 'knoll[spark]'") from None
     environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    return safely("Spark", lambda: sql.SparkSession.builder.getOrCreate().read.parquet(*files)), lambda: None
+    plain = {"recursiveFileLookup": "true"}  # the names of folders are no column: they are none without a cluster
+    read = safely("Spark", lambda: sql.SparkSession.builder.getOrCreate().read.options(**plain))
+    return safely("the files", lambda: read.parquet(*files)), lambda: None

@@ -17,12 +17,12 @@ from scipy import sparse
 from knoll.engines.tokens import stop_words, words_of
 from knoll.privacy.errors import DataError, PrivacyError, brief
 
-HASHED = 2**15
+HASHED = 2**14
 """Columns of the offline encoder."""
 
 _PROBES = (
     "the parcel did not arrive", "how do I change my password", "parcel parcel", "an invoice for March, please",
-    "the app closes when I open a photo and then it starts again from the beginning of the list", "?",
+    "the app closes when I open a photo and then it starts again from the beginning of the list", "no",
 )  # fmt: skip
 _ROUNDING = 1e-3  # of a vector's length: what half precision and other orders of summation may change
 _BATCH = 4096  # texts that are encoded at a time

@@ -1,7 +1,8 @@
 """Axes of directions: where unit vectors vary more than noise would, seen from their mean.
 
     mean      release the number of records and the sum of their directions
-    scatter   release the scatter matrix about the mean; its eigenvectors that stand out of the noise are the axes
+    scatter   release the scatter matrix about the mean; its eigenvectors that stand out of the noise are the axes.
+              With more columns than MOST_ROTATED, of a public random projection to fewer
     frame     a record is its direction seen from the mean, along these axes, scaled to length one again
 
 All but the two releases is post-processing.
@@ -13,13 +14,16 @@ import numpy as np
 
 from knoll.estimator import FitContext
 from knoll.privacy import Ask, Grant
-from knoll.queries import CellMoments, Directions, Frame, Nearest, Projected, ScatterMatrix
-from knoll.steps.axes import without_noise
+from knoll.queries import CellMoments, Directions, Frame, Nearest, Projected, ScatterMatrix, random_projection
+from knoll.steps.axes import MOST_ROTATED, without_noise
 from knoll.steps.means import means_ask
 from knoll.steps.shapes import unit_frame
 
-MOST_AXES = 60  # each further axis costs noise in every step, and shows little
+# Settled on halves of the corpora of benchmarks/topics and on made-up mixtures.
+MOST_AXES = 60  # each further axis costs noise in every round, and shows little
+PROJECTED_TO = 256  # dimensions of the random projection of many columns
 ROOM = 1.1  # clip of the scatter matrix, over the root mean square distance from the mean
+LEAST_LEFT = 0.01  # least squared distance from the mean that is reckoned with, of a largest one of 1
 
 
 @dataclass(frozen=True)
@@ -32,47 +36,76 @@ class View:
         Released number of records.
     mean : array of shape (d,)
         Released mean of the directions.
-    axes : array of shape (d, d)
-        Released axes, the widest first.
-    variance : array of shape (d,)
+    axes : array of shape (q, d)
+        Released axes that stand out of the noise, the widest first: orthogonal, of length one.
+    variance : array of shape (q,)
         Variances along them.
-    clear : int
-        How many of them stand out of the noise.
+    turn : array of shape (d, d) or None
+        These axes and the others, which complete them. None if the columns are too many.
+    all_variances : array of shape (d,)
+        Variances along all of these, or of the columns.
     """
 
     count: float
     mean: np.ndarray
     axes: np.ndarray
     variance: np.ndarray
-    clear: int
+    turn: np.ndarray | None
+    all_variances: np.ndarray
 
     def frame(self, context: FitContext) -> Frame:
         """Return directions along the axes that stand out, seen from the mean."""
-        return Frame(Directions(context.domain, self.axes[: self.clear], self.mean))
+        return Frame(Directions(context.domain, self.axes, self.mean))
 
     def whole(self, context: FitContext) -> Frame:
-        """Return all axes, seen from the origin: a turned sphere."""
-        return Frame(Projected(context.domain, self.axes, 1.0))
+        """Return coordinates of all columns: along all axes, or the columns themselves."""
+        return Frame(context.domain if self.turn is None else Projected(context.domain, self.turn, 1.0))
+
+    def along(self, points: np.ndarray) -> np.ndarray:
+        """Return points of the columns in the coordinates of `whole`."""
+        return points if self.turn is None else points @ self.turn.T
+
+    def back(self, points: np.ndarray) -> np.ndarray:
+        """Return points of `whole` in the columns."""
+        return points if self.turn is None else points @ self.turn
+
+    def outside(self, means: np.ndarray) -> np.ndarray:
+        """Return means of directions along the axes as points of the columns, as far as the axes tell."""
+        return np.asarray(self.mean + means @ self.axes * float(self.variance.sum()) ** 0.5)
 
 
 def view_asks(n_columns: int, mean: float, scatter: float) -> list[Ask]:
     """Return the most that `release_view` releases."""
-    probe = ScatterMatrix(unit_frame(n_columns), np.zeros(n_columns), np.ones(n_columns), 1.0)
+    d = n_columns if n_columns <= MOST_ROTATED else PROJECTED_TO
+    probe = ScatterMatrix(unit_frame(d), np.zeros(d), np.ones(d), 1.0)
     return [means_ask(n_columns, 1, share=mean), Ask.like(probe, share=scatter)]
 
 
-def release_view(mean: Grant, scatter: Grant, context: FitContext) -> View:
-    """Release the mean and the scatter matrix of directions; count the axes that stand out of the noise."""
-    domain = context.domain
+def release_view(mean: Grant, scatter: Grant, context: FitContext, rng: np.random.RandomState) -> View:
+    """Release the mean and the scatter matrix of directions; keep the axes that stand out of the noise."""
+    domain, d = context.domain, context.domain.n_columns
     count, at = release_mean(mean, context)
-    radius = ROOM * max(1.0 - float(at @ at), 0.01) ** 0.5
-    query = ScatterMatrix(Frame(domain), at, np.ones(domain.n_columns), radius)
-    released = scatter.release(query)
+    if d <= MOST_ROTATED:
+        turn, variance, clear = release_axes(scatter, Frame(domain), at, count)
+        return View(count, at, turn[:clear], variance[:clear], turn, variance)
+    low = random_projection(domain, PROJECTED_TO, rng)
+    axes, variance, clear = release_axes(scatter, Frame(low), low.matrix @ at, count)
+    even = np.full(d, max(1.0 - float(at @ at), LEAST_LEFT) / d)
+    return View(count, at, axes[:clear] @ low.matrix, variance[:clear], None, even)
+
+
+def release_axes(grant: Grant, frame: Frame, at: np.ndarray, count: float) -> tuple[np.ndarray, np.ndarray, int]:
+    """Release the scatter matrix about a point. Return its axes, variances along them, and how many stand out."""
+    d = frame.n_columns
+    farthest = float(frame.half[0])
+    left = max((farthest if isinstance(frame.domain, Projected) else 1.0) ** 2 - float(at @ at), LEAST_LEFT)
+    query = ScatterMatrix(frame, at, np.ones(d), ROOM * left**0.5)
+    released = grant.release(query)
     values, vectors = np.linalg.eigh(query.matrix(released.value) / count)
-    edge = float(released.stderr[0]) / count * (2 * domain.n_columns) ** 0.5
-    clear = int(np.clip((values > edge).sum(), min(2, domain.n_columns), MOST_AXES))
+    edge = float(released.stderr[0]) / count * (2 * d) ** 0.5
+    clear = int(np.clip((values > edge).sum(), min(2, d), MOST_AXES))
     variance = np.maximum(without_noise(values, edge), 1e-6)
-    return View(count, at, vectors[:, ::-1].T.copy(), variance[::-1].copy(), clear)
+    return vectors[:, ::-1].T.copy(), variance[::-1].copy(), clear
 
 
 def release_mean(grant: Grant, context: FitContext) -> tuple[float, np.ndarray]:
@@ -83,5 +116,5 @@ def release_mean(grant: Grant, context: FitContext) -> tuple[float, np.ndarray]:
     count = max(float(moments.value[0, 0]), 1.0)
     at, noise = moments.value[0, 1:] / count, float(moments.stderr[0, 1]) / count
     length = float(at @ at)
-    at *= max(0.0, 1.0 - domain.n_columns * noise**2 / max(length, 1e-300))
+    at = at * max(0.0, 1.0 - domain.n_columns * noise**2 / max(length, 1e-300))
     return count, domain.clip(at[None])[0]

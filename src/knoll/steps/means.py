@@ -64,7 +64,7 @@ class CellMeans:
         guess = gap_variance(inside if places is None else places, most) if variance is None else variance
         measured = Measured(
             inside, self.stderr / scales, guess, self.counts, self.counts_stderr, np.arange(k), domain.centre,
-            np.diag(scales), places, None if radius is None else np.full(k, radius), np.ones((k, d)),
+            np.asarray(scales), places, None if radius is None else np.full(k, radius), np.ones((k, d)),
         )  # fmt: skip
         return replace(self, measured=measured)
 

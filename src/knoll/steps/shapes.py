@@ -4,6 +4,7 @@ Everything here is post-processing of released values.
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -73,6 +74,7 @@ class Shapes:
         return self.squares / count - (self.sums / count) ** 2, (self.squares_sd / count) ** 2
 
 
+@cache
 def unit_frame(n_columns: int) -> Frame:
     """Return a frame that stands for any other with as many columns, where only their number matters."""
     return Frame(Box((-1.0,) * n_columns, (1.0,) * n_columns))

@@ -12,17 +12,20 @@ It is neither released nor paid for: the axes' own part of it is filled in, agai
 All but the releases is post-processing.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from scipy.linalg import eigh
 
 from knoll.estimator import FitContext
 from knoll.privacy import Ask, Grant, Shares
-from knoll.queries import ChosenColumns, ColumnCounts, ColumnPairs, Count, Frame, Nearest, SparseMoments
+from knoll.queries import ChosenColumns, ColumnCounts, ColumnPairs, Count, Nearest, SparseMoments
 from knoll.queries.sphere import lengthened
+from knoll.steps.choose import Choice
 from knoll.steps.directions import View
 from knoll.steps.means import CellMeans
+from knoll.steps.words import MOST_PIECES, choose_words, find_words, word_asks
 
 
 @dataclass(frozen=True)
@@ -42,15 +45,13 @@ N_STEPS = 3
 MOST_PAIRED, MOST_SUMMED = 600, 2000  # columns; the first makes a matrix of 180,000 pairs
 PER_COLUMN = 0.11  # columns that are paired, times noise of a pair and root of k, over the number of rows
 WIDER = 2.5  # columns that are summed in the steps, over those that are paired
-FILLINGS = 8  # times the diagonal is filled in; it settles in a few
+FILLINGS = 5  # times the diagonal is filled in; it settles in a few
 PHRASE = 5.0  # columns: an axis that holds fewer is of words that stand side by side
 BAND = 50  # columns of like frequency that are shrunk alike
 
-Start = Callable[[Grant, Frame, View], np.ndarray]
-
 
 def sparse_asks(n_columns: int, k: int | None) -> list[Ask]:
-    """Return the most that `sparse_clusters` releases, the start aside. Only public facts are used."""
+    """Return the most that `sparse_clusters` releases. Only public facts are used."""
     paired, summed = min(MOST_PAIRED, n_columns), min(MOST_SUMMED, n_columns)
     wide = ChosenColumns(n_columns, np.arange(summed), np.ones(summed))
     narrow = ChosenColumns(n_columns, np.arange(paired), np.ones(paired))
@@ -59,7 +60,8 @@ def sparse_asks(n_columns: int, k: int | None) -> list[Ask]:
         Ask.like(Count(), share=SHARES.count),
         Ask.like(ColumnCounts(n_columns), share=SHARES.columns),
         Ask.like(SparseMoments(one, narrow), share=SHARES.mean),
-        Ask.like(SparseMoments(one, wide), k or MOST_GROUPS, N_STEPS, share=SHARES.steps / N_STEPS),
+        *word_asks(paired, k or MOST_PIECES, SHARES.start),
+        Ask.like(SparseMoments(one, wide), k or MOST_PIECES, N_STEPS, share=SHARES.steps / N_STEPS),
     ]
     return asks if paired < 2 else [*asks, Ask.like(ColumnPairs(narrow), share=SHARES.pairs)]
 
@@ -81,20 +83,26 @@ class Columns:
         return ChosenColumns(len(self.order), chosen, self.weights[chosen])
 
 
-def sparse_clusters(context: FitContext, k: int | None, rng: np.random.RandomState, start: Start) -> "SparseFound":
-    """Find clusters of sparse rows through the door."""
+def sparse_clusters(context: FitContext, k: int | None, rng: np.random.RandomState) -> tuple[CellMeans, dict[str, Any]]:
+    """Find clusters of sparse rows through the door; return them in all columns, and what else is published."""
     grants = context.grant.split(SHARES)
     columns = release_columns(grants.count, grants.columns, context.domain.n_columns)
     narrow = columns.first(paired_columns(grants.pairs, columns, k))
     wide = columns.first(min(MOST_SUMMED, int(WIDER * narrow.n_columns)))
     view = release_pairs(grants.mean, grants.pairs, columns.count, narrow, k)
-    k = view.clear + 1 if k is None else k
     frame = view.frame(replace(context, domain=narrow, scales=np.ones(narrow.n_columns)))
-    cells = Nearest(lengthened(start(grants.start, frame, view)), frame.domain)
+    if k is None:
+        words, choice = choose_words(grants.start, frame, view, rng)
+        words = words.merged(choice.k, rng)
+    else:
+        words, choice = find_words(grants.start, frame, view, k, rng), Choice.given(k)
+    cells = Nearest(lengthened(words.at), frame.domain)
     for grant in grants.steps.even(N_STEPS):
-        means = shrunk_means(grant, cells, wide)
+        means, cosines = shrunk_means(grant, cells, wide)
         cells = Nearest(means.centres, wide)
-    return SparseFound(means, wide)
+    found = SparseFound(means, wide)
+    more = {"cluster_cosines_": cosines, "column_weights_": found.column_weights(), **choice.attributes()}
+    return found.in_all_columns(), more
 
 
 @dataclass(frozen=True)
@@ -148,7 +156,7 @@ def release_pairs(mean: Grant, pairs: Grant, count: float, domain: ChosenColumns
     moments = mean.release(SparseMoments(Nearest(np.zeros((1, d)), domain), domain))
     at = domain.clip(moments.value[:, 1:] / max(count, 1.0))[0]
     if d < 2:
-        return View(count, at, np.eye(d), np.ones(d), d)
+        return View(count, at, np.eye(d), np.ones(d), None, np.ones(d))
     query = ColumnPairs(domain)
     released = pairs.release(query)
     matrix = query.matrix(released.value) / count - np.outer(at, at)
@@ -156,17 +164,17 @@ def release_pairs(mean: Grant, pairs: Grant, count: float, domain: ChosenColumns
     most = max(1, min(d, MOST_GROUPS - 1 if k is None else k - 1))
     values, vectors, clear = broad_first(*filled_in(matrix, edge, most), most)
     variance = np.maximum((values + np.sqrt(np.maximum(values**2 - edge**2, 0.0))) / 2, 1e-6)
-    return View(count, at, vectors.T.copy(), variance, clear)
+    return View(count, at, vectors[:, :clear].T.copy(), variance[:clear], None, variance)
 
 
 def filled_in(matrix: np.ndarray, edge: float, most: int) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return eigenvalues and eigenvectors, the largest first, of a matrix whose diagonal is that of its clear axes.
+    """Return the largest eigenvalues, and eigenvectors, of a matrix whose diagonal is that of its clear axes.
 
     The last is how many eigenvalues are above the edge of noise, from 1 to `most`.
     """
     np.fill_diagonal(matrix, 0.0)
     for _ in range(FILLINGS + 1):
-        values, vectors = np.linalg.eigh(matrix)
+        values, vectors = eigh(matrix, subset_by_index=[len(matrix) - most, len(matrix) - 1], check_finite=False)
         values, vectors = values[::-1], vectors[:, ::-1]
         clear = int(np.clip((values > edge).sum(), 1, most))
         np.fill_diagonal(matrix, np.square(vectors[:, :clear]) @ np.maximum(values[:clear], 0.0))
@@ -178,7 +186,7 @@ def broad_first(values: np.ndarray, vectors: np.ndarray, clear: int, most: int) 
 
     How many columns an axis holds is told by its participation, 1 / sum of fourth powers. At least one stays clear.
     """
-    broad = 1.0 / np.power(vectors, 4).sum(axis=0) >= min(PHRASE, len(values) / 2)
+    broad = 1.0 / np.power(vectors, 4).sum(axis=0) >= min(PHRASE, len(vectors) / 2)
     broad[clear:] = False
     if not broad.any():
         return values, vectors, min(clear, most)
@@ -186,8 +194,11 @@ def broad_first(values: np.ndarray, vectors: np.ndarray, clear: int, most: int) 
     return values[order], vectors[:, order], min(int(broad.sum()), most)
 
 
-def shrunk_means(grant: Grant, cells: Nearest, domain: ChosenColumns) -> CellMeans:
-    """Release counts and sums of clusters; return their directions, shrunk towards the common one by their noise."""
+def shrunk_means(grant: Grant, cells: Nearest, domain: ChosenColumns) -> tuple[CellMeans, np.ndarray]:
+    """Release counts and sums of clusters; return their directions, shrunk towards the common one by their noise.
+
+    The length of a mean of directions is their mean cosine with it: that is returned too.
+    """
     released = grant.release(SparseMoments(cells, domain))
     counts, counts_error = released.value[:, 0], float(released.stderr[0, 0])
     n = np.maximum(counts, 2.0 * counts_error)[:, None]
@@ -203,4 +214,6 @@ def shrunk_means(grant: Grant, cells: Nearest, domain: ChosenColumns) -> CellMea
     centres = common + gain * apart
     length = np.maximum(np.linalg.norm(centres, axis=1, keepdims=True), 1e-12)
     seen = counts > 2.0 * counts_error
-    return CellMeans(centres / length, gain * noise / length, counts, np.full(len(counts), counts_error), seen)
+    errors = np.full(len(counts), counts_error)
+    means = CellMeans(centres / length, gain * noise / length, counts, errors, seen)
+    return means, np.minimum(length[:, 0], 1.0)

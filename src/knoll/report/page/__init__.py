@@ -3,7 +3,7 @@
 html       elements; what is not made there is text, and is escaped
 document   the whole page with style, script and data, under a policy that lets nothing else load
 axes       columns in the user's terms
-kinds      which builder makes the first section: clusters, morse, mixtures, modes, curves, profile, plan, audit
+kinds      which builder makes the first section: topics, clusters, morse, mixtures, modes, curves, profile, plan, audit
 sure, cost, use   the sections that all models share
 static/    style and script
 """

@@ -12,8 +12,10 @@ from knoll.report.page.modes import modes_found
 from knoll.report.page.morse import morse_found
 from knoll.report.page.plan import plan_found
 from knoll.report.page.profile import profile_found
+from knoll.report.page.topics import topics_found
 
 KINDS: tuple[tuple[str, str, Callable[..., Found]], ...] = (
+    ("topics", "word_counts_", topics_found),
     ("morse", "dendrogram_", morse_found),
     ("clusters", "cluster_centers_", clusters_found),
     ("mixture", "weights_", mixture_found),

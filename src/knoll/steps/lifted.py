@@ -1,0 +1,94 @@
+"""The last release of spherical k-means: count, mean and variance of every cluster, in all columns.
+
+Clusters are the cells of words along the released axes; a record lies in one. What is released of it is its
+displacement from where its cluster's mean is expected, clipped. Noise is taken out axis by axis: where all clusters
+together show no more than noise, means stay where they were expected.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from knoll.diagnose import CellSums
+from knoll.estimator import FitContext
+from knoll.numeric.bars import Bars, bars
+from knoll.numeric.distances import nearest
+from knoll.numeric.made_up import Measured, Published
+from knoll.privacy import Ask, Grant
+from knoll.queries import Frame, Nearest
+from knoll.queries.sphere import lengthened
+from knoll.steps.directions import View
+from knoll.steps.means import CellMeans
+from knoll.steps.shapes import ShapeRequest
+from knoll.steps.words import Words, ellipsoids
+
+LAST = ShapeRequest("count, mean and variance of directions, all columns", count=0.4, squares=0.2, bias=0.0)
+LIKE = 4.0  # clusters' worth of the average signal that an axis is taken to have shown besides its own
+TRUST = 0.5  # of the variances that are expected: half of them is their standard error
+PLAIN = 512  # columns up to which error bars are simulated with their axes
+
+
+@dataclass(frozen=True)
+class Lifted:
+    """Clusters in the columns: centres of length one with what was released of them, their error bars, mean cosines."""
+
+    means: CellMeans
+    bars: Bars
+    cosines: np.ndarray
+
+
+def last_asks(n_columns: int, k: int, share: float) -> list[Ask]:
+    """Return what `lift` releases."""
+    return [LAST.plan(n_columns, k, share=share)]
+
+
+def lift(grant: Grant, context: FitContext, view: View, frame: Frame, words: Words) -> Lifted:
+    """Release the clusters of words in all columns."""
+    whole, inside = view.whole(context), lengthened(words.at)
+    at = view.along(view.outside(words.at))
+    axes, radii = ellipsoids(at, view.all_variances)
+    seen = LAST.ask(grant, Nearest(inside, frame.domain), whole, at, axes, radii)
+    visible = seen.count > 2 * seen.count_sd
+    n = np.maximum(np.where(visible, seen.count, words.weight), seen.count_sd)[:, None]
+    moved, noise = seen.sums / n, np.square(seen.sums_sd / n)
+    gain = gains(moved, noise)
+    found = at + gain * moved
+    lengths = np.linalg.norm(found, axis=1)
+    found *= np.minimum(1.0, 1.0 / np.maximum(lengths, 1e-300))[:, None]
+    spread = np.square(np.sqrt(np.square(radii)[:, None] / axes**2 / len(view.all_variances)))
+    variance = np.maximum(seen.variance(seen.rescaled(spread, TRUST, n), TRUST, n), 0.1 * spread)
+    measured = Measured(
+        found, np.sqrt(noise), variance, seen.count, np.full(len(n), seen.count_sd), np.arange(len(n)),
+        np.zeros(at.shape[1]), np.eye(at.shape[1]) if view.turn is None else view.turn,
+    )  # fmt: skip
+    centres = lengthened(view.back(found))
+    sums = CellSums(
+        at, view.along(centres), seen.count, seen.count_sd, seen.sums, seen.sums_sd, seen.squares, seen.squares_sd,
+        variance, seen.sums_sd / (LAST.count * seen.count_sd),
+    )  # fmt: skip
+    known = _bars(measured, context, view, found, centres)
+    means = CellMeans(centres, known.centres, seen.count, np.full(len(n), seen.count_sd), visible, None, sums)
+    along = lengthened(found)
+    cosines = ((at + moved) * along).sum(axis=1) - (gain * noise * along**2).sum(axis=1) / np.maximum(lengths, 1e-3)
+    return Lifted(means, known, np.clip(cosines, 0.0, 1.0))
+
+
+def gains(moved: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """Return James and Stein's factors, one for each axis."""
+    k, shown = len(moved), (np.square(moved) / noise).mean(axis=0)
+    shown = (k * shown + LIKE * shown.mean()) / (k + LIKE)
+    return np.maximum(0.0, 1.0 - 1.0 / np.maximum(shown, 1e-12))
+
+
+def _bars(measured: Measured, context: FitContext, view: View, found: np.ndarray, centres: np.ndarray) -> Bars:
+    """Return error bars of centres of length one: those of the means, divided by their lengths."""
+    means = view.back(found)
+    published = Published(
+        means, np.maximum(measured.count, 0.0), lambda rows: nearest(rows, centres), context.domain,
+        pure=context.grant.norm == 1,
+    )  # fmt: skip
+    known = bars(measured, published)
+    lengths = np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-3)
+    return Bars(
+        np.minimum(known.centres / lengths, np.where(np.isfinite(known.centres), 2.0, np.inf)), known.sizes, known.seen
+    )

@@ -1,0 +1,92 @@
+"""Embeddings as they are stored: columns of vectors, and small floating-point numbers in memory."""
+
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import knoll
+from knoll.engines.array import ArrayEngine
+from knoll.engines.files import FileEngine
+from knoll.privacy import DataError
+from knoll.queries import CellMoments, Nearest, Sphere
+
+
+def written(path, rows, missing=()):
+    """Write rows as a column of vectors, beside a number."""
+    kind = pa.list_(pa.from_numpy_dtype(rows.dtype), rows.shape[1])
+    lists = [None if i in missing else row for i, row in enumerate(rows)]
+    table = pa.table({"age": np.arange(len(rows)), "v": pa.array(lists, kind)})
+    pa.parquet.write_table(table, path, row_group_size=500)
+
+
+def total(engine, d):
+    return engine.aggregate(CellMoments(Nearest(np.zeros((1, d)), Sphere(d))))
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float16])
+def test_the_same_total_from_vectors_in_files_small_numbers_and_doubles(tmp_path, kind):
+    rows = np.random.default_rng(0).normal(size=(2000, 6)).astype(kind)
+    written(tmp_path / "rows.parquet", rows)
+    file = FileEngine(tmp_path / "rows.parquet", ["v"])
+    assert file.names == tuple(f"v[{i}]" for i in range(6))
+    exact = total(ArrayEngine(rows.astype(np.float64)), 6)
+    assert np.array_equal(total(file, 6), exact)
+    assert np.array_equal(total(ArrayEngine(rows, block_rows=317), 6), exact)
+
+
+def test_a_missing_vector_is_a_missing_row(tmp_path):
+    rows = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
+    written(tmp_path / "rows.parquet", rows, missing=(0, 7))
+    assert total(FileEngine(tmp_path / "rows.parquet", ["v"], missing="drop"), 3)[0, 0] == 48
+    with pytest.raises(DataError, match="missing"):
+        total(FileEngine(tmp_path / "rows.parquet", ["v"]), 3)
+
+
+def test_vectors_of_another_length_in_a_second_file_are_refused(tmp_path):
+    for name, d in (("a", 3), ("b", 4)):
+        written(tmp_path / f"{name}.parquet", np.ones((5, d), np.float32))
+    with pytest.raises(DataError, match=r"b\.parquet"):
+        FileEngine(tmp_path, ["v"])
+
+
+def test_a_file_of_embeddings_is_fitted_and_labelled(tmp_path):
+    rng = np.random.default_rng(1)
+    group = rng.integers(0, 3, 6000)
+    rows = (np.eye(8)[group] + 0.2 * rng.normal(size=(6000, 8))).astype(np.float32)
+    written(tmp_path / "rows.parquet", rows)
+    model = knoll.SphericalKMeans(3, epsilon=2.0, random_state=0).fit(
+        knoll.Source(tmp_path / "rows.parquet", columns=["v"])
+    )
+    labels = model.predict(knoll.Source(tmp_path / "rows.parquet", columns=["v"]))
+    assert np.array_equal(labels, model.predict(pd.DataFrame(rows, columns=model.feature_names_in_)))
+    assert len({*zip(group.tolist(), labels.tolist(), strict=True)}) < 3 * 3
+    assert list(model.feature_names_in_) == [f"v[{i}]" for i in range(8)]
+
+
+def test_small_numbers_stay_small_in_memory():
+    rows = np.random.default_rng(0).normal(size=(200_000, 64)).astype(np.float16)
+    model = knoll.Lloyd(2, n_steps=1, bounds="sphere", random_state=0)
+    model.fit(rows[:500])
+    tracemalloc.start()
+    model.fit(rows).predict(rows)
+    assert tracemalloc.get_traced_memory()[1] < 3 * rows.nbytes  # doubles of all rows would be four times as many
+    tracemalloc.stop()
+
+
+def test_memory_does_not_grow_with_the_rows_of_a_file(tmp_path):
+    peaks = []
+    for n in (4000, 16_000):
+        written(tmp_path / f"{n}.parquet", np.random.default_rng(0).normal(size=(n, 256)).astype(np.float32))
+        engine = FileEngine(tmp_path / f"{n}.parquet", ["v"])
+        engine._held_rows._most = 0  # as if the file were large
+        engine.size_blocks(256)
+        engine.block_rows = 500
+        tracemalloc.start()
+        total(engine, 256)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.5 * peaks[0]

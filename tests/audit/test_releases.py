@@ -83,6 +83,8 @@ def presets(estimator):
             (5, vague),
             *((2, {**exact, "rows": -rows, "n_clusters": 8}) for rows in (300, 3000)),
             (20, vague),
+            (20, exact),
+            (20, {"delta": 0.0}),
             (20, {"scale_by_bounds": True}),
             (401, {}),
             (1, {**exact, "n_clusters": 1}),

@@ -249,8 +249,8 @@ RELEASES: dict[str, tuple[Case, ...]] = {
             "k is `n_clusters`. Either the Fourier coefficients, or tree and steps: the first release decides",
         ),
         Case(
-            (*tree()[:2], Release(FourierFeatures, times(0, 1)), replace(tree()[2], number=or_none(tree()[2].number)),
-             STEPS),
+            (tree()[0], Release(ScatterMatrix), Release(FourierFeatures, times(0, 1)),
+             replace(tree()[2], number=or_none(tree()[2].number)), STEPS),
             given("n_clusters") & MANY,
             "k is `n_clusters`. Either the Fourier features, or the tree: the first release decides",
         ),

@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 AS_OF = "2024-12-01"  # the floors of pyproject.toml were the newest, or older, on this day
 LOWEST_ON = "3.11"  # later Pythons have no wheels of libraries that old
-TOOLS = ("pytest", "pytest-xdist", "hypothesis", "dp-accounting", "mpmath", "xlsxwriter")
+TOOLS = ("pytest", "pytest-xdist", "hypothesis", "dp-accounting", "mpmath", "xlsxwriter", "xlwt")
 OURS = "numpy scipy scikit-learn threadpoolctl randomgen numba pyarrow typer rich matplotlib pandas polars fastexcel"
 LEFT_OUT = ("tests/report", "tests/docs")  # a browser, and the site's own tools: not a matter of these versions
 
@@ -35,7 +35,7 @@ def floors() -> dict[str, str]:
     """Return the lowest version that pyproject.toml allows of every dependency of the package."""
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = declared["optional-dependencies"]
-    lines = declared["dependencies"] + extras["frames"] + extras["excel"]
+    lines = declared["dependencies"] + extras["plots"] + extras["frames"] + extras["excel"]
     return dict(line.split(">=", 1) for line in lines)
 
 
@@ -51,7 +51,7 @@ def made(python: str, versions: str, folder: Path) -> Path:
     run("uv", "venv", "--quiet", "--python", python, str(environment), environment=environment)
     old = ["--exclude-newer", AS_OF] if versions == "lowest" else []
     resolution = ["--resolution", "lowest-direct" if old else "highest"]
-    extras = ["--extra", "frames", "--extra", "excel"]
+    extras = ["--extra", "plots", "--extra", "frames", "--extra", "excel"]
     compiled = ["uv", "pip", "compile", "--quiet", "--python", python, *old, *resolution, *extras]
     run(*compiled, "pyproject.toml", "--output-file", str(pins), environment=environment)
     run("uv", "pip", "install", "--quiet", *old, "-r", str(pins), *TOOLS, environment=environment)

@@ -2,6 +2,7 @@
 
 python -m benchmarks.choose.estimators                about two minutes; writes results/choose-estimators.md
 python -m benchmarks.choose.estimators --seed 100     other data, other noise
+python -m benchmarks.choose.estimators --shapes       other shapes (shapes.py); writes results/choose-shapes.md
 
 With KNOLL_DATA set to a folder of NPZ files, s1 and chameleon_t7_10k are looked at too; they were in view before.
 """
@@ -14,7 +15,7 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 import knoll
-from benchmarks.choose import kinds
+from benchmarks.choose import kinds, shapes
 from benchmarks.common import write
 from benchmarks.data import folder
 
@@ -105,21 +106,23 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=8000)
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--dry", action="store_true", help="write nothing")
+    parser.add_argument("--shapes", action="store_true", help="other shapes of clusters and clouds")
     args = parser.parse_args()
-    rows = []
+    rows, made = [], shapes.cases if args.shapes else cases
     for repeat in range(args.repeats):
-        for i, case in enumerate(cases(args.seed + repeat)):
+        for i, case in enumerate(made(args.seed + repeat)):
             for name in ["MorseClustering"] if case[0] == "bent" else ESTIMATORS:
                 rows.append(tried(name, case, args.seed + 100 * repeat + i))
                 row = rows[-1]
                 miss = "" if row["right"] else "MISS"
                 print(f"{name:16} {row['goal']:16} {row['kind']:22} {row['found']:4} {row['sure']:.2f}", end=" ")
                 print(f"{row['lost']:.3f} {row['seconds']:.1f} s {miss}", flush=True)
-    found = table(rows)
+    found = [line for line in table(rows) if {*map(line.get, ESTIMATORS)} != {"-"}]
     for line in found:
         print(line)
     if not args.dry:
-        write("choose-estimators", "python -m benchmarks.choose.estimators", found)
+        name, option = ("choose-shapes", " --shapes") if args.shapes else ("choose-estimators", "")
+        write(name, f"python -m benchmarks.choose.estimators{option}", found)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ import numpy as np
 
 import knoll
 from benchmarks.common import write
+from benchmarks.engines import page
 from tests.engines import faults
 
 PASSES = 21  # of a fit of KMeans, the first look among them
@@ -51,6 +52,7 @@ def main() -> None:
             table.append({"fit": number, "pass": at, "killed": faults.strikes(where), "same": "yes" if same else "no"})
             print(table[-1], flush=True)
     write("engines-faults", f"python -m benchmarks.engines.faults --fits {given.fits}", table)
+    page.update()
     if not all(row["same"] == "yes" for row in table):
         sys.exit("a fit with a worker that was killed gave other centres")
 

@@ -2,10 +2,10 @@
 
     a pass = fixed + task * tasks + row * rows / cores
 
-Tasks are one for every ten million rows, or one for each core if that is more. What a task costs is taken to be paid
-one after the other, by the scheduler, which is more than what was measured: two of them ran at a time. Rows come from
-files in every pass. What the model does not know: storage or a network that gives less than a core reads here, tasks
-that are slow or fail.
+Tasks are one for every ten million rows, or one for each core if that is more. Rows come from files in every pass. What
+a row and a task cost is processor time, of all processes together; a task's is taken to be spent by the scheduler, one
+after the other, which is more than it is. What the model does not know: storage or a network that gives less than a
+core reads here, tasks that are slow or fail.
 """
 
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ class Costs:
     passes : int
         Passes of a fit, the first look among them.
     row : float
-        Of one core, for a row of 8 columns in a pass, read from files.
+        Of processor time, for a row of 8 columns in a pass, read from files.
     task : float
-        For a task of a pass.
+        Of processor time, for a task of a pass.
     fixed : float
         For a pass, whatever it reads.
     """

@@ -2,6 +2,7 @@
 
 python -m benchmarks.engines.run                  10,000,000 x 8 (640 MB on disk, removed afterwards)
 python -m benchmarks.engines.run --rows 1000000   the same with fewer rows
+python -m benchmarks.engines.run --costs          what the cost model is made of, alone
 
 All engines must give the same centres under the same noise, or the run ends with an error. What is not installed is
 left out and said so. Every fit is timed once, after one of 100,000 rows of the same kind. Times depend on what else the
@@ -28,6 +29,7 @@ from sklearn.datasets import make_blobs
 
 import knoll
 from benchmarks.common import write
+from benchmarks.engines import page
 from benchmarks.engines.model import Costs, table_of
 from knoll.queries import Box, CellMoments, Nearest
 from knoll.source import as_source, open_source
@@ -143,14 +145,34 @@ def on_spark() -> Iterator[Open]:
     session.stop()
 
 
+def processor_seconds() -> float:
+    """Return the processor time of this process and of all that it started."""
+    import psutil
+
+    here, total = psutil.Process(), 0.0
+    for each in (here, *here.children(recursive=True)):
+        with contextlib.suppress(psutil.Error):
+            total += sum(each.cpu_times()[:2])
+    return total
+
+
+def pass_costs(X: Any) -> tuple[float, float]:
+    """Return the seconds, and the processor seconds of all processes, of a pass."""
+    engine = open_source(as_source(X), BOUNDS, missing="refuse", unit=None)
+    engine.aggregate(QUERY)
+    before = processor_seconds()
+    seconds = [timed(lambda: engine.aggregate(QUERY))[0] for _ in range(3)]
+    return min(seconds), (processor_seconds() - before) / 3
+
+
 def costs_of(name: str, opened: Any, paths: dict[str, Path], rows: int, passes: int, bare: Any) -> Costs:
     """Measure what the cost model is made of: a pass from files, a pass of nothing, and with more tasks."""
     with bare:  # nothing is kept between passes: a table of 10^12 rows does not fit into memory
-        files = pass_seconds(opened(paths["all"], persist=False))
-        few, many = (pass_seconds(opened(paths["tiny"], parts)) for parts in (PARTS, MANY))
+        _, files = pass_costs(opened(paths["all"], persist=False))
+        few_seconds, few = pass_costs(opened(paths["tiny"], PARTS))
+        _, many = pass_costs(opened(paths["tiny"], MANY))
     task = max(0.0, many - few) / (MANY - PARTS)
-    row = max(0.0, files - few) * 2 / rows
-    return Costs(name, passes, row, task, max(0.0, few - PARTS * task))
+    return Costs(name, passes, max(0.0, files - few) / rows, task, few_seconds)
 
 
 def dask_ml_fit(frame: Any) -> Any:
@@ -210,14 +232,16 @@ class Found:
         self._centres = model.cluster_centers_
         self.table += rows
         write("engines", self.command, self.table)
-        if self.costs:
-            write("engines-costs", self.command, [each.row_of_table() for each in self.costs])
-            write("engines-model", self.command, table_of(self.costs))
+
+    def write_costs(self) -> None:
+        """Write what clusters cost, and the model that is made of it."""
+        write("engines-costs", self.command, [each.row_of_table() for each in self.costs])
+        write("engines-model", self.command, table_of(self.costs))
 
 
-def measure(found: Found, paths: dict[str, Path], rows: int, only: str) -> None:
+def measure(found: Found, paths: dict[str, Path], rows: int, only: str, costs_only: bool) -> None:
     """Measure all engines that are there."""
-    for name, opened in local():
+    for name, opened in () if costs_only else local():
         row, model = row_of(name, opened, paths)
         found.add(model, row)
     for name, module, start, other, bare in STARTED:
@@ -227,20 +251,33 @@ def measure(found: Found, paths: dict[str, Path], rows: int, only: str) -> None:
             print(f"{name}: left out, {module} is not installed")
             continue
         with start() as opened:
+            if costs_only:
+                measure_costs(found, name, opened, paths, rows, our_fit(opened(paths["small"])), bare)
+                continue
             row, model = row_of(name, opened, paths)
             there = other is not None and find_spec(other[1])
             beside = [theirs(other[0], other[2], opened, paths, row)] if there and other else []
-            if bare is not None:
-                passes = len(model.privacy_.releases) + 1  # and the first look
-                found.costs.append(costs_of(name.partition(",")[0], opened, paths, rows, passes, bare()))
-                print(found.costs[-1], flush=True)
+            measure_costs(found, name, opened, paths, rows, model, bare)
             found.add(model, row, *beside)
+
+
+def measure_costs(
+    found: Found, name: str, opened: Any, paths: dict[str, Path], rows: int, model: Any, bare: Any
+) -> None:
+    """Measure what the cost model needs, of a cluster."""
+    if bare is None:
+        return
+    passes = len(model.privacy_.releases) + 1  # and the first look
+    found.costs.append(costs_of(name.partition(",")[0], opened, paths, rows, passes, bare()))
+    print(found.costs[-1], flush=True)
+    found.write_costs()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--only", default="", help="of those that have to be started, names that hold this")
+    parser.add_argument("--costs", action="store_true", help="measure only what the cost model is made of")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as folder:
@@ -251,8 +288,10 @@ def main() -> None:
             made = pa.table(dict(zip(NAMES, rows[:n].T, strict=True)))
             pq.write_table(made, paths[name], row_group_size=2 if n == 8 else 250_000)
         del rows, made
-        command = f"make bench-engines ARGS='--rows {given.rows}{f' --only {given.only}' if given.only else ''}'"
-        measure(Found(command), paths, given.rows, given.only)
+        more = (f" --only {given.only}" if given.only else "") + (" --costs" if given.costs else "")
+        found = Found(f"make bench-engines ARGS='--rows {given.rows}{more}'")
+        measure(found, paths, given.rows, given.only, given.costs)
+    page.update()
 
 
 if __name__ == "__main__":

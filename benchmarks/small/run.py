@@ -3,9 +3,9 @@
 Best known: the least of 50 starts of scikit-learn's `KMeans` and three runs of breathing k-means. Found: true centres
 that have a released centre within half the usual distance of neighbours. Means over runs, geometric means over sets.
 
-    tree           `KMeans` as it would be without the one release
-    KMeans         as it is; "one release" or "tree" says what it did in most runs
-    started true   the same release, every chain begun at the true centres: search is not in the way (not private)
+    tree           `KMeans` as it would be without the kernel sum
+    KMeans         as it is; "kernel sum" or "tree" says what it did in most runs
+    started true   the same releases, every chain begun at the true centres: search is not in the way (not private)
     right basins   means of the best known clusters, released with the whole budget in one step (not private)
 
     python -m benchmarks.small.run --runs 3               kinds that constants were settled on, two columns
@@ -35,11 +35,10 @@ from knoll.estimator import open_curator
 from knoll.numeric.breathe import breathe
 from knoll.numeric.posterior.cells import best_cells
 from knoll.numeric.posterior.sample import sample
-from knoll.queries import Box, Frame
+from knoll.queries import Box, Count, Frame
 from knoll.steps.centres import with_variances
 from knoll.steps.one_release import release_view
 from knoll.steps.refine import Refined, lloyd_step
-from knoll.steps.tree import ask_root
 
 PLANE = ["s1", "birch2_25k", "blobs_10000_2_16"]
 METHODS = ("tree", "KMeans", "started true", "right basins")
@@ -78,14 +77,13 @@ def found(centres: np.ndarray, true: np.ndarray) -> float:
 
 
 def started_true(model: Any, X: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Return the centres of one release whose chains begin at the true centres. Not private."""
+    """Return the centres of a kernel sum whose chains begin at the true centres. Not private."""
     rng = check_random_state(model.random_state)
     with open_curator(model, X) as context:
-        frame, k = Frame(context.domain, context.scales), model.n_clusters
-        seen = ask_root(context.grant.part(SHARES.root), frame, context.domain.longest(context.scales))
-        view = release_view(context, context.grant.rest, seen, k)
-        low = context.domain.centre - context.domain.half
-        draws = sample(view, k, float(seen.count[0]), rng, start=(centres - low) / context.scales)
+        k, total = model.n_clusters, float(context.grant.part(SHARES.root).release(Count()).value)
+        view = release_view(context, context.grant.rest, total, k, rng)
+        low = context.domain.centre + view.low * context.scales
+        draws = sample(view, k, total, rng, start=(centres - low) / context.scales)
         return np.asarray(low + best_cells(draws, view, k, rng).centres * context.scales)
 
 

@@ -73,7 +73,7 @@ def mode_rows() -> list[dict[str, str]]:
     each = timed(lambda: knoll.ModeSeeking(release="each-step", **settings).fit(few))
     return [
         entry("ModeSeeking, 20,000 x 8", many, "seconds of the processor", many[1], 2),
-        entry("ModeSeeking, 5,000 x 2, ladder", once, "a release at each step", once[1] / each[1], 0.5),
+        entry("ModeSeeking, 5,000 x 2, ladder", once, "a release at each step", once[1] / each[1], 0.25),
     ]
 
 

@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 
 import knoll
 import knoll.queries
@@ -128,7 +129,13 @@ def presets(estimator):
         levels = [(1, {"bounds": {"x0": knoll.Category("low", "high")}})]
         return levels + [(d, {**more, "rows": n}) for d in (1, 2) for more in (exact, vague) for n in (300, 30_000)]
     if estimator == "SphericalKMeans":
-        return [(2, exact), (2, vague), (401, {}), (3, {"n_clusters": 7}), (20, {**exact, "n_clusters": None})]
+        sparse = [(d, {"sparse": True, "n_clusters": k}) for d in (1, 2, 20) for k in (2, None)]
+        wide = [(2, exact), (2, vague), (401, {}), (3, {"n_clusters": 7}), (20, {**exact, "n_clusters": None})]
+        return [*wide, *sparse, (5, {"sparse": True, "delta": 0.0, "relation": "replace_one"})]
+    if estimator == "TopicMap":
+        return [
+            (5, {"texts": 300, "epsilon": e, **more}) for e in (0.01, 50.0) for more in ({}, {"vocabulary": ["wa"]})
+        ]
     bases = [knoll.KMeans(), knoll.Lloyd(n_steps=2), knoll.FastLloyd(n_steps=2), knoll.LSHTree(max_depth=2),
              knoll.Cubes(max_depth=2), knoll.PEMeans(), knoll.PEMeans(preset="paper"), knoll.GaussianMixture(),
              knoll.GaussianMixture(preset="paper"), knoll.EMGaussianMixture(start="packed", n_steps=2),
@@ -139,7 +146,7 @@ def presets(estimator):
 
 def bounds_of(estimator):
     """Bounds that an estimator can have."""
-    return ["sphere"] if estimator == "SphericalKMeans" else [(-1.0, 1.0), "private"]
+    return ["sphere"] if estimator in ("SphericalKMeans", "TopicMap") else [(-1.0, 1.0), "private"]
 
 
 def fits(estimator):
@@ -157,6 +164,10 @@ def fitted(estimator, d, parameters):
     """A fitted model, by quick parameters where none are given."""
     options = {**cheaply(estimator, d), "random_state": 0, **parameters}
     X = data(d, options.pop("rows", 300))
+    if options.pop("sparse", False):
+        X = csr_array(np.where(np.random.default_rng(d).random(X.shape) < 0.6, X, 0.0))
+    if texts := options.pop("texts", 0):
+        X = ["wa wb"] * texts
     if isinstance(options["bounds"], dict):
         X = pd.DataFrame(np.where(X > 0, "high", "low"), columns=list(options["bounds"]))
     return getattr(knoll, estimator)(**options).fit(X)

@@ -317,6 +317,7 @@ def test_a_draft_does_not_look_at_values(tmp_path):
     assert drafts[0] == drafts[1]
     typed, untyped = drafts[0]
     assert read_toml(typed) == Columns({"flag": bool})
+    assert '# customerID = "leave out"' in typed  # an id, of whatever type
     for line in (
         '# n = "int:lower:upper"',
         '# "x y" = "lower:upper"',
@@ -329,6 +330,15 @@ def test_a_draft_does_not_look_at_values(tmp_path):
     (tmp_path / "y.csv").write_text("1,2,3\n4,5,6\n")
     with pytest.raises(DataError, match="header line"):
         draft_toml(tmp_path / "y.csv")
+
+
+def test_a_draft_guesses_by_names(tmp_path):
+    names = {"Kunden-Nr.": "leave out", "PlanName": "{level,level}", "\u00c2ge": "int:lower:upper", "a": "?"}
+    (tmp_path / "x.csv").write_text(",".join([*names, "a"]) + "\n", encoding="utf-8")
+    lines = draft_toml(tmp_path / "x.csv").splitlines()[-5:]
+    for line, spec in zip(lines, [*names.values(), "?"], strict=True):
+        assert f'= "{spec}"' in line
+        assert ("stands twice" in line) == line.startswith("# a ")
 
 
 def test_a_source_checks_what_is_declared():

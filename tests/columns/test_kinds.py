@@ -62,13 +62,14 @@ def test_levels_are_compared_by_their_text():
         1,
         1,
         1,
-        4,
+        1,
         2,
         2,
         3,
         3,
     ]
     assert kind.encode(pa.array([3.0, 2.5, None])).tolist()[:2] == [1, 3]
+    assert Category("3", "3.0", "03").encode(["3.0", "3", "03", "03.0"]).tolist() == [1, 0, 2, 2]
     assert kind.encode(pa.array([True, False])).tolist() == [2, 4]
     assert kind.coordinates("x") == ["x=a", "x=3", "x=True", "x=2.5", "x=other"]
     assert kind.part == ("corners", 5)

@@ -40,6 +40,31 @@ def into_ball(grid, factor, most, radius):
     grid[:] = np.trunc(grid * shorter[:, None])
 
 
+def onto_sphere(block, radius, out):
+    rows = block[~np.isnan(block).any(axis=1)].copy()
+    top = np.abs(rows).max(axis=1, initial=0.0)
+    endless = top == np.inf
+    rows[endless] = np.where(np.isinf(rows[endless]), np.sign(rows[endless]), 0.0)
+    unusual = ~endless & (top > 0.0) & ~((top > 1e-100) & (top < 1e100))
+    rows[unusual] /= top[unusual, None]
+    whole = rows.shape[1] - rows.shape[1] % 4
+    lanes = np.zeros((4, len(rows)))
+    for j in range(rows.shape[1]):
+        lanes[j % 4 if j < whole else 0] += rows[:, j] * rows[:, j]
+    square = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
+    with np.errstate(divide="ignore"):
+        factor = np.where(square > 0.0, radius / np.sqrt(square), 0.0)
+    rows = np.trunc(rows * factor[:, None])
+    squares = np.square(rows.astype(np.int64)).sum(axis=1).astype(float)
+    long = squares > radius * radius
+    rows[long] = np.trunc(rows[long] * (radius * (1.0 - 2.0**-40) / np.sqrt(squares[long]))[:, None])
+    out[: len(rows)] = rows
+    return len(rows)
+
+
+onto_sphere_any = onto_sphere
+
+
 def nearest_of(grid, slope, offset, tag, labels):
     labels[:] = (slope @ grid.T + offset[:, None]).min(axis=0).astype(np.int64) & (tag - 1)
 

@@ -56,6 +56,14 @@ def sure(seed):
     return doubtful(model, n_clusters_confidence_=0.95, n_clusters_candidates_=candidates)
 
 
+def plans(seed, *levels):
+    """Ages and plans, written "Basic" and "Gold"."""
+    rng = np.random.default_rng(seed)
+    gold = rng.random(4000) < 0.5
+    table = {"age": rng.normal(np.where(gold, 60, 30), 5), "plan": np.where(gold, "Gold", "Basic")}
+    return knoll.KMeans(2, bounds={"age": (0, 110), "plan": knoll.Category(*levels)}, random_state=seed).fit(table)
+
+
 # code -> (fit that must trigger it, fit that must not)
 CASES = {
     "centres-on-bounds": (
@@ -76,6 +84,10 @@ CASES = {
     "number-of-clusters-in-doubt": (unsure, sure),
     "few-records": (lambda seed: knoll.KMeans(2, bounds=(-10, 10)).fit(three(seed, 60)), good),
     "column-without-differences": (lambda seed: knoll.KMeans(3, bounds=(-10, 10)).fit(three(seed, 20_000, 3)), good),
+    "undeclared-levels": (
+        lambda seed: plans(seed, "basic", "gold"),
+        lambda seed: plans(seed, "Basic", "Gold", "Silver"),
+    ),
     "id-as-feature": (
         lambda seed: knoll.KMeans(2, bounds={**PEOPLE, "user_id": (0, 6000)}).fit(people(seed, user_id=1)),
         lambda seed: knoll.KMeans(2, bounds={**PEOPLE, "humidity": (0, 6000)}).fit(people(seed, humidity=1)),

@@ -97,8 +97,42 @@ def test_declared_marks_reach_plain_columns(tmp_path):
         knoll.Source(tmp_path / "x.csv", decimal=","), {"a": (0, 9), "b": (0, 9)}, missing="refuse", unit=None
     )
     assert np.vstack([rows for rows, _, _ in engine.read()]).tolist() == [[1234.5, 3], [2, 4.25]]
-    with pytest.raises(DataError, match="'a' of x.csv holds something that is not a number; .*knoll.Number"):
-        list(FileEngine(tmp_path / "x.csv").read())
+    assert np.vstack([rows for rows, _, _ in FileEngine(tmp_path / "x.csv").read()]).tolist() == [
+        [1234.5, 3],
+        [2, 4.25],
+    ]
+
+
+def test_marks_in_plain_columns_are_read_up_to_a_width(tmp_path):
+    for width in (3, 100):
+        names = [f"c{j}" for j in range(width)]
+        lines = [",".join(names), ",".join(["Inf", *["2"] * (width - 1)]), ",".join(['"$1,234"', *["2"] * (width - 1)])]
+        (tmp_path / "x.csv").write_text("\n".join(lines))
+        engine = FileEngine(tmp_path / "x.csv", missing="drop")
+        if width == 3:
+            assert np.vstack([block for block, _ in engine.blocks()]).tolist() == [[1234, 2, 2]]
+        else:
+            with pytest.raises(DataError, match="'c0' of x.csv holds something that is not a number; .*knoll.Number"):
+                list(engine.blocks())
+
+
+def test_names_lose_the_blanks_around_them_and_a_line_may_tell_the_delimiter(tmp_path):
+    texts = (
+        "a, b \n1, yes\n2,no\n",
+        "sep=;\na;b\n1;yes\n2;no\n",
+        '"sep=,"\r\na,b\r\n1,yes\r\n2,no\r\n',
+        "sep=;\n a ;b\n1;yes\n2;no\n",
+    )
+    for text in texts:
+        (tmp_path / "x.csv").write_bytes(text.encode())
+        found = read(tmp_path / "x.csv", Columns({"a": (0, 9), "b": {"yes", "no"}}))
+        assert found.tolist() == [[1, 1], [2, 0]]
+    (tmp_path / "x.csv").write_text("a, a\n1,2\n")
+    with pytest.raises(DataError, match="'a' stands twice in x.csv; rename"):
+        read(tmp_path / "x.csv", Columns({"a": (0, 9)}))
+    (tmp_path / "x.csv").write_text("Report 2021,\na,b\n1,2\n")
+    with pytest.raises(DataError, match="is there a title above them"):
+        read(tmp_path / "x.csv", Columns({"a": (0, 9)}))
 
 
 def test_numbers_that_could_be_two_are_refused_until_declared(tmp_path):
@@ -195,6 +229,10 @@ def test_a_workbook_needs_its_reader(tmp_path, monkeypatch):
         read(tmp_path / "x.xlsx")
     (tmp_path / "x.csv").write_text("a\n1\n")
     assert [file.name for file in knoll.Source(tmp_path).files] == ["x.csv"]  # a workbook beside data is not data
+    (tmp_path / "readme.txt").write_text("about x")
+    assert [file.name for file in knoll.Source(tmp_path).files] == ["x.csv"]  # nor is a text
+    (tmp_path / "y.txt").write_text("a\tb\n1\tyes\n")
+    assert read(tmp_path / "y.txt", Columns({"a": (0, 9), "b": bool})).tolist() == [[1, 1]]
 
 
 def ods(path, rows):
@@ -230,6 +268,25 @@ def test_a_workbook_of_opendocument(tmp_path):
     rows = [(1234.5, "Bonn", datetime.date(2020, 2, 1), True, 3), (7.25, "Ulm", datetime.date(2021, 3, 4), False, 4)]
     ods(tmp_path / "x.ods", [("betrag", "stadt", "seit", "aktiv", "n"), *rows])
     assert read(tmp_path / "x.ods").tolist() == [[1234.5, 0, 18293, 1, 3], [7.25, 2, 18690, 0, 4]]
+
+
+def test_a_workbook_of_old(tmp_path):
+    pytest.importorskip("fastexcel")
+    xlwt = pytest.importorskip("xlwt")
+    book = xlwt.Workbook()
+    sheet, shown = book.add_sheet("one"), xlwt.easyxf(num_format_str="DD.MM.YY")
+    rows = [(1234.5, "Bonn", datetime.date(2020, 2, 1), True, 3), (None, " Ulm", None, False, 4)]
+    for i, row in enumerate([("betrag", "stadt", "seit", "aktiv", "n"), *rows]):
+        for j, value in enumerate(row):
+            if value is not None:
+                sheet.write(i, j, value, *([shown] if isinstance(value, datetime.date) else []))
+    book.add_sheet("two").write(0, 0, "not read")
+    book.save(str(tmp_path / "x.xls"))
+    expected = [[1234.5, 0, 18293, 1, 3], [np.nan, 2, np.nan, 0, 4]]
+    assert np.array_equal(read(tmp_path / "x.xls"), expected, equal_nan=True)
+    (tmp_path / "y.xls").write_bytes(codecs.BOM_UTF8)
+    with pytest.raises(DataError, match="cannot be read"):
+        read(tmp_path / "y.xls")
 
 
 def test_a_workbook(tmp_path):

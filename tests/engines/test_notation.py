@@ -35,11 +35,15 @@ READ = [  # a text, and what it is: undeclared; undeclared among semicolons; dec
     ("1.234.567", 1234567.0, 1234567.0, 1234567.0, REFUSED),
     ("1e5", 1e5, 1e5, 1e5, 1e5),
     ("1,5e3", 1500.0, 1500.0, 1500.0, REFUSED),
+    ("CHF 1'250.-", 1250.0, 1250.0, 1250.0, 1250.0),
+    ("250.\u2013", 250.0, 250.0, 250.0, 250.0),
+    ("5-", -5.0, -5.0, -5.0, -5.0),
+    ("1.234,50-", -1234.5, -1234.5, -1234.5, REFUSED),
     *(
         (text, *[REFUSED] * 4)
-        for text in ("x", "1,23,456", "1.2.3", "5-", "1 2", "--5", "(5", "5)", "$", "12 kg", "1_000")
+        for text in ("x", "1,23,456", "1.2.3", "-5-", "(5-)", "5.-5", "1 2", "--5", "(5", "5)", "$", "12 kg", "1_000")
     ),
-    *((text, *[REFUSED] * 4) for text in ("\u0661", "0x10", "1,234,56", "inf", "1" + " " * 200 + "%")),
+    *((text, *[REFUSED] * 4) for text in ("\u0661", "0x10", "1,234,56", "info", "1" + " " * 200 + "%")),
 ]
 MARKS = itertools.product((None, ".", ","), (None, ".", ",", " ", "'"), (False, True))
 ALL = [
@@ -61,6 +65,11 @@ def test_a_text_means_one_number_or_is_refused(text, expected):
         for beside in ([], ["7"], ["$7"], ["NA", None]):
             assert read(text, notation, *beside) == number
         assert read(f" {text}\u00a0", notation) == number
+
+
+def test_what_is_infinite_is_missing():
+    for text in ("inf", "-Inf", "+INFINITY", "-nan", "1e999"):
+        assert all(math.isnan(read(text, notation)) for notation in NOTATIONS)
 
 
 def test_declared_thousands():

@@ -160,6 +160,7 @@ def test_a_source_that_changes_is_refused_before_anything_is_recorded(change, tm
     assert engine.aggregate(Count()) == 500
 
 
+@pytest.mark.skipif(not hasattr(pl.LazyFrame, "collect_batches"), reason="this polars counts no rows of a function")
 def test_a_fit_of_a_source_that_changes_records_only_what_was_released(tmp_path):
     rows = pl.DataFrame(_rows(), schema=["a", "b"])
     turn = itertools.count()

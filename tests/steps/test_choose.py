@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import knoll
-from knoll.steps.choose import Choice, coarser_level
+from knoll.steps.choose import Choice, as_far_as_seen, coarser_level
 
 
 def clusters(centres, each, seed=0):
@@ -64,3 +64,17 @@ def test_groups_of_groups_show_in_the_plane(estimator):
     X = clusters(np.vstack([near, near + 40.0]), 1000)
     model = estimator(None, epsilon=4.0, bounds=(-8, 56), random_state=0).fit(X)
     assert {8.0, 2.0} <= set(model.n_clusters_candidates_[:, 0])
+
+
+def test_a_number_is_no_surer_than_its_clusters_are_seen():
+    known = Choice.of(6, np.array([6, 6, 6, 5])).attributes()
+    assert as_far_as_seen(known, np.ones(6, dtype=bool))["n_clusters_confidence_"] == 0.75
+    none = as_far_as_seen(known, np.zeros(6, dtype=bool))
+    assert none["n_clusters_confidence_"] == 0
+    assert none["n_clusters_candidates_"].tolist() == [[6, 0], [5, 0.25]]
+    assert as_far_as_seen({"other": 1}, np.zeros(6, dtype=bool)) == {"other": 1}
+
+
+def test_runners_up_are_doubted_as_the_choice_is():
+    choice = Choice.of(11, np.array([11, 11, 10, 10]), 0.5)
+    assert choice.candidates.tolist() == [[11, 0.25], [10, 0.25]]

@@ -22,3 +22,9 @@ def test_the_cost_model_adds_up():
     assert costs.a_pass(1e12, 1000) == 0.5 + 1e-3 * 1e5 + 1000.0
     assert costs.a_pass(1e9, 1000) == 0.5 + 1.0 + 1.0  # a task for each core
     assert table_of([costs])[-1]["Dask, a fit, minutes"] == "367"
+
+
+def test_the_page_has_the_tables_that_were_measured():
+    from benchmarks.engines import page
+
+    assert page.written(page.PAGE.read_text()) == page.PAGE.read_text()

@@ -12,6 +12,7 @@ comes, the more a pass means.
 (True, True)
 """
 
+from importlib import import_module
 from typing import Any
 
 from knoll.audit.core import audit
@@ -42,6 +43,4 @@ def __getattr__(name: str) -> Any:
     """Load the picture when it is asked for: it needs matplotlib."""
     if name != "plot_audit":
         raise AttributeError(f"module 'knoll.audit' has no attribute {name!r}")
-    from knoll.audit.picture import plot_audit
-
-    return plot_audit
+    return import_module("knoll.audit.picture").plot_audit

@@ -87,9 +87,8 @@ def _show(model: Any) -> None:
         others = ", ".join(f"{k:.0f} ({p:.0%})" for k, p in model.n_clusters_candidates_[1:])
         doubt = "" if sure >= 0.5 else " That is too little to tell."
         console.print(
-            f"{model.n_clusters_} clusters, chosen: right within 5 % with probability {sure:.0%}."
-            + doubt
-            + (f" Or {others}." if others else "")
+            f"{model.n_clusters_} {'clusters' if model.n_clusters_ > 1 else 'cluster'}, chosen: right within 5 % with "
+            f"probability {sure:.0%}." + doubt + (f" Or {others}." if others else "")
         )
 
 

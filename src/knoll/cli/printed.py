@@ -60,7 +60,9 @@ def print_table(title: str, header: list[str], rows: list[list[str]], file: str,
     shown = len(header)
     while shown > FEWEST_COLUMNS and 1 + sum(widths[:shown]) > console.width:
         shown -= 1
-    console.print(_table(title, header[:shown], rows, lines=lines))
+    if title:  # not the table's own, which would be wrapped at its width
+        console.print(title, highlight=False)
+    console.print(_table(header[:shown], rows, lines=lines))
     left = [name for name in header[shown:] if name != "..."]
     if left:
         names = f"{', '.join(left[:5])}{', ...' if len(left) > 5 else ''}"
@@ -90,9 +92,9 @@ def _widest(cell: str) -> int:
     return max(map(cell_len, cell.split("\n")))
 
 
-def _table(title: str, header: list[str], rows: list[list[str]], *, lines: bool = False) -> Table:
+def _table(header: list[str], rows: list[list[str]], *, lines: bool = False) -> Table:
     """Return the first rows of a table. Numbers are never cut."""
-    table = Table(title=title, title_justify="left", show_lines=lines)
+    table = Table(show_lines=lines)
     for heading in header:
         table.add_column(escape(heading), justify="right", no_wrap=True, overflow="fold")
     for row in rows[:MOST_ROWS]:

@@ -4,10 +4,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.cells import cell_len
+from rich.markup import escape
 
 from knoll.cli.common import Data, FitOptions, fit_and_write, with_fit_options
-from knoll.cli.printed import console, print_table
+from knoll.cli.printed import MOST_ROWS, console, print_table
 from knoll.cli.written import write_pictures
+
+_MISSING = 2  # its place in a row of the table
+_NARROW = ((0, 2, 3, 6), (0, 4, 5), (0, 7, 8))  # columns of the table that are printed together on a narrow terminal
 
 
 @with_fit_options
@@ -36,7 +41,14 @@ def _show(model: Any) -> None:
     from knoll.profile.tables import MEANING
 
     header, rows = model.table()
-    print_table(model.headline, header, rows, "profile.csv")
+    console.print(model.headline, highlight=False)
+    if lines := [row for row in rows if not row[-1]]:
+        wide = sum(max(map(cell_len, column)) + 3 for column in zip(header, *lines, strict=True))
+        for which in [range(len(header) - 1)] if wide < console.width else _NARROW:
+            print_table("", [header[j] for j in which], [[row[j] for j in which] for row in lines], "profile.csv")
+    for row in [row for row in rows if row[-1]][:MOST_ROWS]:
+        missing = "" if row[_MISSING].startswith("0.0 %") else f"; missing {row[_MISSING]}"
+        console.print(escape(f"{row[0]}: {row[-1]}{missing}"), highlight=False, soft_wrap=True)
     console.print(f"{MEANING}.", highlight=False)
 
 

@@ -5,7 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from knoll.cli.common import Data, FitOptions, console, fit_and_write, print_table, with_fit_options
+from knoll.cli.common import Data, FitOptions, fit_and_write, with_fit_options
+from knoll.cli.printed import console, print_table
+from knoll.cli.written import write_pictures
 
 
 @with_fit_options
@@ -62,10 +64,9 @@ def _write(model: Any, out: Path) -> dict[Path, str]:
     knoll.save(model, out / "model.json")
     write_summary(model, out / "topics.csv")
     write_keywords(model, out / "keywords.csv")
-    model.plot().savefig(out / "topics.png", dpi=130)
-    return {
+    files = {
         out / "model.json": "the topics: knoll.load(path)",
         out / "topics.csv": "a row for each topic: group, size, words",
         out / "keywords.csv": "the words of each topic, with lift, count and errors",
-        out / "topics.png": "a picture of them",
     }
+    return files | write_pictures(model, {out / "topics.png": "a picture of them"})

@@ -16,6 +16,7 @@ from knoll.parameters import MOST_CLUSTERS, Rule, Whole, check_shape
 from knoll.privacy import Ask
 from knoll.rows import label_rows, points_of, same_columns
 from knoll.steps.cells import moments_asks, moments_of_cells
+from knoll.steps.choose import as_far_as_seen
 from knoll.steps.moments import Form
 from knoll.summary import Summarised
 
@@ -68,6 +69,7 @@ class PrivateCenters(
         found = self._search(context, self._n_clusters(), rng)
         with one_thread():  # matrices of centres and made-up records are small, whatever the number of columns
             bars = error_bars(found, context)
+            seen = bars.seen
             if self.drop_unseen:
                 found, bars = without_unseen(found, bars, context)
             quality = None if found.means.sums is None else quality_of_cells(found.means.sums)
@@ -81,7 +83,7 @@ class PrivateCenters(
             "clusters_seen_": bars.seen,
             "scales_": context.scales,
             "quality_": quality,
-            **found.more,
+            **(found.more if self.n_clusters is not None else as_far_as_seen(found.more, seen)),
         }
 
     def _facts(self) -> Facts:

@@ -7,8 +7,9 @@
     refine  Lloyd steps on clipped displacements, shrunk by their noise, with the rest of the budget. They begin with
             spare centres; half-way, pairs that share a cluster are merged. When centres rest, steps are left out.
 
-Where the budget shows little of each cluster and columns are few, one release takes the place of tree and steps: a
-kernel sum, of which the likely densities are sampled (one_release.py). What is released of all records decides.
+Where the budget shows little of each cluster and columns are few, a kernel sum takes the place of tree and steps: it is
+released in two looks, and likely densities are sampled from it (one_release.py). Where columns are many and clusters
+few, waves along the axes take the place of the tree (waves.py). What is released of all records decides.
 
 Every release is one query. In tree and steps a record lies in one cell and adds (count, displacement, squares) to it,
 clipped to that cell's own ellipsoid. Schedules depend on released values, k, the bounds and the noise, never on the
@@ -26,7 +27,7 @@ from knoll.cluster.found import Clusters
 from knoll.estimator import FitContext, declared
 from knoll.parameters import MOST_CLUSTERS, Whole
 from knoll.privacy import Ask, Shares
-from knoll.queries import FourierGrid, Frame
+from knoll.queries import FourierFeatures, FourierGrid, Frame
 from knoll.steps.axes import rotated_tree_asks
 from knoll.steps.centres import Centres
 from knoll.steps.choose import Choice, choice_asks, choose_clusters
@@ -46,6 +47,7 @@ from knoll.steps.pieces import MOST
 from knoll.steps.refine import MOST_STEPS, affordable_steps, refine, solve, spare_centres, step_asks, synthetic_points
 from knoll.steps.search import Searched, search_tree
 from knoll.steps.tree import ask_root, root_of
+from knoll.steps.waves import MOST_CLEAR, WAVES, may_use_waves, search_waves, wave_asks, wave_reason
 from knoll.synthetic import Sampled
 
 
@@ -106,14 +108,14 @@ class KMeans(Sampled, PrivateCenters):
     cluster_variances_ : array of shape (n_clusters, n_features)
         Variance of each cluster's records about its mean, per column. Drawn to what is expected where noise is large.
     strategy_ : str
-        Which releases were made: "one release" or "tree".
+        Which releases were made: "kernel sum", "waves" or "tree".
     strategy_reason_ : str
         Why, in a sentence.
     records_over_noise_ : float
         Released records per cluster, over the standard error of one count with the whole budget: how clear clusters
         are. Zero if the number of clusters was chosen.
     effective_draws_ : float
-        With one release: how many independent draws of likely densities the centres rest on. Zero with a tree.
+        With a kernel sum: how many independent draws of likely densities the centres rest on. Zero with a tree.
 
     Notes
     -----
@@ -133,7 +135,7 @@ class KMeans(Sampled, PrivateCenters):
 
     records_over_noise_: ClassVar[float]
     _may_once: ClassVar[bool] = True
-    """Whether one release may take the place of the tree; not where others need cells for shapes of any kind."""
+    """Whether a kernel sum, or waves, may replace the tree; not where others need cells for shapes of any kind."""
     _rules: ClassVar = {"n_clusters": Whole(MOST_CLUSTERS, none=True)}
     _published: ClassVar = {
         **PrivateCenters._published, "n_clusters_confidence_": "", "n_clusters_candidates_": "qo",
@@ -145,7 +147,8 @@ class KMeans(Sampled, PrivateCenters):
             return [*choice_asks(n_columns, CHOICE_SHARES), *step_asks(n_columns, MOST, CHOICE_SHARES.steps)]
         tree = rotated_tree_asks(n_columns, k, (shares.root, shares.axes, shares.tails, shares.tree))
         once = once_asks(n_columns, 1 - shares.root) if self._allows_once(n_columns, k) else []
-        return [*tree, *step_asks(n_columns, k, shares.steps), *once]
+        waves = wave_asks(n_columns, k, shares.tails + shares.tree) if self._may_once else []
+        return [*tree, *step_asks(n_columns, k, shares.steps), *once, *waves]
 
     def _search(
         self, context: FitContext, k: int | None, rng: np.random.RandomState, shares: KMeansShares = SHARES
@@ -158,11 +161,16 @@ class KMeans(Sampled, PrivateCenters):
         seen = ask_root(grants.root, frame, reach)
         clear = clarity(context, seen, k, allowed=self._allows_once(context.domain.n_columns, k))
         if clear.once:
-            return self._released_once(release_clusters(context, context.grant.rest, seen, k, rng), clear, k)
-        found = search_tree(context, grants, k, rng, root=root_of(seen, frame, reach))
-        steps = affordable_steps(context.grant, found.frame, found.root, k)
-        spare = spare_centres(k, steps, len(found.leaves.count) / found.seed.mean.shape[1])
-        centres = solve(*synthetic_points(found.leaves, found.hedge, rng), k, rng, spare, len(found.hedge))
+            once = release_clusters(context, context.grant.rest, float(seen.count[0]), k, rng)
+            return self._released_once(once, clear, k)
+        root = root_of(seen, frame, reach)
+        if self._may_once and may_use_waves(context.grant.norm, frame, k) and clear.value <= MOST_CLEAR:
+            found, centres = search_waves(context, grants, root, k, rng)
+        else:
+            found = search_tree(context, grants, k, rng, root=root)
+            steps = affordable_steps(context.grant, found.frame, found.root, k)
+            spare = spare_centres(k, steps, len(found.leaves.count) / found.seed.mean.shape[1])
+            centres = solve(*synthetic_points(found.leaves, found.hedge, rng), k, rng, spare, len(found.hedge))
         if found.rotation is not None:
             centres = found.rotation.lift(centres, found.root)
         return self._refined(context, found, centres, Choice.given(k), clear)
@@ -211,13 +219,15 @@ class KMeans(Sampled, PrivateCenters):
     def strategy_(self) -> str:
         """Which releases were made."""
         check_is_fitted(self)
-        return ONCE if any(entry.query == FourierGrid.name for entry in self.privacy_.releases) else TREE
+        asked = {entry.query for entry in self.privacy_.releases}
+        return ONCE if FourierGrid.name in asked else WAVES if FourierFeatures.name in asked else TREE
 
     @property
     def strategy_reason_(self) -> str:
         """Why these releases were made, in a sentence."""
-        once = self.strategy_ == ONCE
-        return reason(self.records_over_noise_, self.bounds_.n_columns, once=once)
+        if self.strategy_ == WAVES:
+            return wave_reason(self.records_over_noise_)
+        return reason(self.records_over_noise_, self.bounds_.n_columns, once=self.strategy_ == ONCE)
 
 
 class KMeansByTree(KMeans):

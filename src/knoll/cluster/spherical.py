@@ -66,7 +66,7 @@ class SphericalKMeans(PrivateCenters):
 
     Rows are scaled to length one. A row of zeros has no direction: it is counted, and moves no centre. Rows may be
     sparse (scipy's csr and csc, arrays and matrices): tags, bags of words. Then columns are chosen and weighed by how
-    often they occur, which is released, and rows are never made dense (steps/sparse.py).
+    often they occur, which is released, and rows are never made dense.
 
     Parameters
     ----------
@@ -81,8 +81,7 @@ class SphericalKMeans(PrivateCenters):
     cluster_cosines_ : array of shape (n_clusters,)
         Mean cosine of each cluster's records with its centre: 1 if all have the same direction.
     column_weights_ : array of shape (n_features,)
-        For sparse rows: the weight of each column, 0 if it was not chosen; centres are those of weighed rows. Else
-        ones.
+        For sparse rows: the weight of each column, 0 if it was not chosen; centres are of weighed rows. Else ones.
     n_clusters_confidence_ : float
         If the number of clusters was chosen: the probability that it is right within 5 %.
     n_clusters_candidates_ : array of shape (n_candidates, 2)

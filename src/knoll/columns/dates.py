@@ -52,6 +52,7 @@ class Date(Kind):
     format: str | None = None
     word: ClassVar[str] = "date"
     noun: ClassVar[str] = "a date"
+    hint: ClassVar[str] = "; an impossible one, such as the 30th of February?"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,6 +1,8 @@
 """A draft of columns.toml for a file: from its column names and types alone, never from a value."""
 
 import re
+import unicodedata
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -21,26 +23,28 @@ _HEAD = """\
 #   "{{basic,gold}}", all else is "other"; in order "ordered:{{S,M,L}}"; dates "2020-01-01:2024-12-31"; round and round
 #   "cyclic:24", "cyclic:hour", "cyclic:weekday", "cyclic:month". Add ";weight=2" or ";missing=drop" inside the quotes.
 """
+_TWICE = "; the name stands twice in the file: rename one to use it"
 _BY_TYPE = {
     "booleans": ("bool", ""),
     "dates": ("first:last", "dates: fill in, e.g. 2020-01-01:2024-12-31"),
     "text": ("{level,level}", "text: fill in the levels that you know, or leave the column out"),
 }
 _BY_NAME = (
-    (r"(^|_)(id|ids|uuid|guid|ssn|iban|e?mail|phone|name|vorname|nachname|surname|ticket|address)$"
-     r"|(^|_)(kunden|customer|client|patient|user|member|account|vertrags)_?(nr|no|nummer|number|num)$",
+    (r"(^|_)(id|ids|uuid|guid|ssn|ahv|iban|e?mail|phone|vorname|nachname|surname|prenom|ticket|address|adresse)$"
+     r"|(^|_)(kunden|customer|client|patient|user|member|account|vertrags|personal|mitglieds?)_?(nr|no|nummer|number|num)$"
+     r"|^(first_|last_|full_|user_|customer_|client_|patient_|member_)?name$|^(nr|no|nummer|number|numero)$",
      "", "an id? no feature; --user protects users"),
-    (r"(^|_)(date|datum|timestamp|datetime|joined|created|updated|birth|dob|since|seit|depuis)(_|$)"
-     r"|_(at|on)$|^(pickup|dropoff|start|end)$", "first:last", "a date?"),
+    (r"(^|_)(date|datum|timestamp|datetime|joined|created|updated|birth|dob|since|seit|depuis|beginn|ende)(_|$)"
+     r"|(datum|beginn|date)$|_(at|on)$|^(pickup|dropoff|start|end)$", "first:last", "a date?"),
     (r"(^|_)(hour|stunde|heure)(_|$)", "cyclic:hour", "an hour of the day?"),
     (r"(^|_)(weekday|day_of_week|dow|wochentag)(_|$)", "cyclic:weekday", "a day of the week?"),
     (r"(^|_)(month|monat|mois)(_|$)", "cyclic:month", "a month?"),
-    (r"^(is|has|was)_|(^|_)(active|aktiv|churn|survived|newsletter|smoker|citizen|alive)(_|$)", "bool",
+    (r"^(is|has|was)_|(^|_)(active|aktiv|churn|survived|newsletter|smoker|raucher|fumeur|citizen|alive)(_|$)", "bool",
      "yes or no?"),
     (r"(^|_)(sex|gender|plan|type|kind|category|class|status|country|region|city|colou?r|species|island|zone|borough"
      r"|payment|method|contract|tarif|ort|stadt|land|geschlecht|ville|pays|cut|clarity|service|embarked)(_|$)",
      "{level,level}", "a category?"),
-    (r"(income|salary|price|amount|revenue|fare|cost|charges|balance|spend|umsatz|betrag|preis|gehalt|einkommen|montant)",
+    (r"(income|salary|price|amount|revenue|fare|cost|charges|balance|spend|umsatz|betrag|preis|gehalt|einkommen|montant|revenu|salaire|prix)",
      "log:lower:upper", "money?"),
     (r"(^|_)(age|alter|year|jahr|count|anzahl|passengers|visits|tenure)(_|$)|jahr$", "int:lower:upper",
      "a whole number?"),
@@ -71,6 +75,8 @@ def draft_toml(path: str | Path, *, delimiter: str | None = None, encoding: str 
         raise DataError(f"the first line of {files[0].name} holds values, not column names: add a header line")
     types: list[Any] = [part.kind(name) if typed else None for name in part.names]  # type: ignore[union-attr]
     lines = [_line(name, each) for name, each in zip(part.names, types, strict=True)]
+    often = Counter(part.names)
+    lines = [line + _TWICE * (often[name] > 1) for name, line in zip(part.names, lines, strict=True)]
     return _HEAD.format(name=toml_text(files[0].name)[1:-1]) + "\n" + "\n".join(lines) + "\n"
 
 
@@ -79,13 +85,16 @@ def _line(name: str, kind: Any) -> str:
     spec, words = _BY_TYPE.get("" if kind is None else family(kind), ("", ""))
     if spec and not words:
         return f"{toml_key(name)} = {toml_text(spec)}"
-    snake = re.sub(r"[^a-z0-9]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower())
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()  # ä is an a, é an e
+    snake = re.sub(r"[^a-z0-9]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", plain).lower()).strip("_")
     guess = next(((text, about) for pattern, text, about in _BY_NAME if re.search(pattern, snake)), None)
-    if not spec and kind is not None:
+    if guess is not None and not guess[0]:  # an id, of whatever type
+        spec, words = guess
+    elif not spec and kind is not None:
         spec = "int:lower:upper" if pa.types.is_integer(kind) else "lower:upper"
         words = "numbers: fill in bounds"
         if guess is not None and ":lower:" in guess[0]:
-            spec, words = guess[0], "numbers, perhaps money: fill in bounds"
-    if not spec:
+            spec, words = guess[0], f"numbers: fill in bounds ({guess[1]})"
+    if not spec and not words:
         spec, words = guess or ("?", "fill in what it holds")
     return f"# {toml_key(name)} = {toml_text(spec or 'leave out')}  # {words}"

@@ -193,7 +193,7 @@ def _dates(kind: Any, encoded: Floats, coded: bool) -> Any:
 
 def _round(kind: Any, encoded: Floats, coded: bool) -> Any:
     if kind.unit not in ("weekday", "month"):
-        return pa.array(kind.decode(encoded))
+        return pa.array(np.round(kind.decode(encoded), _DIGITS - int(np.ceil(np.log10(kind.period)))))
     steps = np.mod(np.rint(np.asarray(encoded) * kind.period), kind.period)
     return pa.array((steps + kind.start).astype(np.int64))
 

@@ -44,6 +44,7 @@ class Kind(ABC):
     missing: Missing | None = None
     word: ClassVar[str] = ""
     noun: ClassVar[str] = ""
+    hint: ClassVar[str] = ""
     may_be_level: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -90,7 +91,7 @@ class Kind(ABC):
         except DataError:
             raise
         except (TypeError, ValueError, OverflowError, ArithmeticError, pa.ArrowException):
-            raise DataError(f"something that is not {self.noun}") from None
+            raise DataError(f"something that is not {self.noun}{self.hint}") from None
 
     def coordinates(self, name: str) -> list[str]:
         """Return the names of the coordinates that a column of this name becomes."""

@@ -1,9 +1,11 @@
 """Columns of levels: categories, ordered levels, yes and no.
 
 Levels are a closed, public list. A value is compared with them by its text, without blanks around it: 3, 3.0 (a number)
-and "3" are one level, "3.0" (a text) is another; True is "True".
+and "3" are one level, and "3.0" (a text, as tables with gaps are often written) unless it is declared itself; True is
+"True".
 """
 
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, ClassVar
@@ -24,6 +26,7 @@ OTHER, ABSENT = "other", "missing"
 """What levels that are not declared, and missing values that are a level, are called."""
 
 MOST_LEVELS = 100_000
+_WHOLE = re.compile(r"-?[0-9]+")
 _EXACT = 2.0**53
 _YES = ["true", "yes", "y", "t", "1", "1.0", "on", "j", "ja", "wahr", "oui", "vrai", "si", "sí", "sim", "vero"]
 _NO = ["false", "no", "n", "f", "0", "0.0", "off", "nein", "falsch", "non", "faux", "não", "falso"]
@@ -61,8 +64,9 @@ class _Levels(Kind):
         """Return the place of each value in the list, `unknown` if it is not there, NaN if it is missing."""
         keys = self.keys
         place = {key: float(i) for i, key in enumerate(keys)}
+        place = {f"{key}.0": code for key, code in place.items() if _WHOLE.fullmatch(key)} | place
         gone = [word for word in MISSING if word not in place]
-        table = lookup_of((*keys, *gone), (*place.values(), *[np.nan] * len(gone)))
+        table = lookup_of((*place, *gone), (*place.values(), *[np.nan] * len(gone)))
 
         def others(values: list[Any]) -> list[float]:
             return [place.get(_key(value), unknown) for value in values]
@@ -109,6 +113,11 @@ class Category(_Levels):
         return names + ([ABSENT] if self.missing == "level" and ABSENT not in names else [])
 
     @property
+    def other(self) -> int:
+        """The place of "other" among the names."""
+        return self.names.index(OTHER)
+
+    @property
     def part(self) -> Part:
         """Corners of a simplex, one for each level."""
         return "corners", len(self.names)
@@ -118,7 +127,7 @@ class Category(_Levels):
         return [f"{name}={level}" for level in self.names]
 
     def _encode(self, column: Any, notation: Notation) -> Floats:
-        codes = self._codes(column, float(self.names.index(OTHER)))
+        codes = self._codes(column, float(self.other))
         return np.where(np.isnan(codes), self.names.index(ABSENT), codes) if self.missing == "level" else codes
 
     def decode(self, doubles: Any) -> np.ndarray:
@@ -179,6 +188,7 @@ class Boolean(Kind):
 
     word: ClassVar[str] = "boolean"
     noun: ClassVar[str] = "a yes or a no"
+    hint: ClassVar[str] = "; declare its words as levels: {x,y} (knoll.Category)"
     may_be_level: ClassVar[bool] = True
 
     @property
@@ -193,7 +203,7 @@ class Boolean(Kind):
     def _encode(self, column: Any, notation: Notation) -> Floats:
         def checked(codes: Floats) -> Floats:
             if (codes < 0).any():
-                raise DataError(f"something that is not {self.noun}")
+                raise DataError(f"something that is not {self.noun}{self.hint}")
             return codes
 
         def one_by_one(text: Any) -> Floats:

@@ -23,6 +23,7 @@ NOT_A_DATE = (
     "something that is not a date. Dates are written year first (2020-12-31), unless another order is declared: "
     'dates="day-first", "month-first" or a format like "%d.%m.%Y"; on the command line --dates'
 )
+_CONVERT = "convert them first, or declare numbers (lower:upper)"
 _EPOCH = datetime.datetime(1970, 1, 1)
 _ISO = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?$"
 MONTHS = [
@@ -86,7 +87,7 @@ def _of_dates(column: Any, local: bool) -> tuple[Floats, Floats]:
     elif pa.types.is_timestamp(kind):
         counts, unit = (pc.local_timestamp(column) if local and kind.tz else column).cast(pa.int64()), kind.unit
     else:
-        raise DataError(f"{kind}, not dates")
+        raise DataError(f"{kind}, not dates; {_CONVERT}")
     empty = np.asarray(column.is_null())
     days, rest = np.divmod(np.asarray(counts.fill_null(0)), PER_DAY[unit])
     return np.where(empty, np.nan, days), np.where(empty, np.nan, rest / float(PER_DAY[unit]))

@@ -105,7 +105,7 @@ def _places(columns: Columns, names: list[Any]) -> list[int]:
     if absent:
         raise DataError(f"no column {', '.join(map(repr, absent[:20]))}; the table has {', '.join(texts[:40])}")
     if doubled := {name for name, count in Counter(texts).items() if count > 1} & set(columns.names):
-        raise DataError(f"column {min(doubled)!r} stands twice in the table")
+        raise DataError(f"column {min(doubled)!r} stands twice in the table; rename one of them")
     return [places[name] for name in columns.names]
 
 

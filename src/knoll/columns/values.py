@@ -124,7 +124,15 @@ def _whole(column: Any) -> Any:
     """Return an Arrow column in one piece."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks() if column.num_chunks else pa.array([], column.type)
-    return column
+    return _without_views(column) if pa.types.is_string_view(column.type) else column
+
+
+def _without_views(column: Any) -> Any:
+    """Return texts in the form that every version of Arrow computes with."""
+    try:
+        return column.cast(pa.large_string())
+    except pa.ArrowNotImplementedError:  # of pyarrow 16: it knows the type, and does nothing with it
+        return pa.array(column.to_pylist(), pa.large_string())
 
 
 def _second_units(values: np.ndarray) -> np.ndarray:

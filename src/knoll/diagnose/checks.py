@@ -14,6 +14,7 @@ CHECKS = (
     bounds.in_doubt,
     bounds.raw_units,
     bounds.too_wide,
+    columns.undeclared_levels,
     columns.id_as_feature,
     columns.without_differences,
 )

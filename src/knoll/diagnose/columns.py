@@ -1,10 +1,10 @@
-"""Remarks on columns: those in which no cluster differs, and ids among the features."""
+"""Remarks on columns: those in which no cluster differs, ids among the features, levels that the data does not have."""
 
 import re
 
 import numpy as np
 
-from knoll.diagnose.diagnostic import Diagnostic, listed
+from knoll.diagnose.diagnostic import Diagnostic, Severity, listed
 from knoll.diagnose.facts import Facts
 
 SAME = 0.02  # part of a column's variance within clusters that their centres differ by: below, it tells nothing
@@ -12,6 +12,7 @@ SURE = 2.0  # standard errors by which the noise of that part must leave it belo
 GUESS = 0.25  # guess of a cluster's standard deviation, in half widths of the bounds, where none was released
 FINE = 0.01  # differences of centres, in half widths, that do not count there: few clusters are so narrow
 COARSE = 0.05  # centres with larger standard errors, in half widths, cannot show that a column is the same for all
+MANY, MOST = 0.4, 0.8  # shares of values that are none of the declared levels: worth a remark, and a warning
 DIFFERS = 10.0  # times its noise that some other column must differ by, where no spread was released
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")  # of a name: "userID_2" is user, id, 2
@@ -50,6 +51,20 @@ def id_as_feature(facts: Facts) -> Diagnostic | None:
     )
     advice = "Leave ids out: choose the columns, or give the users' column as unit=knoll.User(...), --user."
     return Diagnostic("id-as-feature", "warning", message, advice)
+
+
+def undeclared_levels(facts: Facts) -> Diagnostic | None:
+    """Say in which categories many values are none of the declared levels: a slip of the declaration, perhaps."""
+    many = [(name, share) for name, share, error in facts.others if share - SURE * error > MANY]
+    if not many:
+        return None
+    shares = listed([f"{min(share, 1.0):.0%} of {name!r}".replace("%", " %") for name, share in many])
+    advice = (
+        'They count as "other". Compare the declared levels with how the data is written: capitals count, and 1 is '
+        "not 01."
+    )
+    severity: Severity = "warning" if max(share for _, share in many) > MOST else "info"
+    return Diagnostic("undeclared-levels", severity, f"Values that are none of the declared levels: {shares}.", advice)
 
 
 def without_differences(facts: Facts) -> Diagnostic | None:

@@ -17,6 +17,7 @@ CODES = {
     "number-of-clusters-in-doubt": "The number of clusters or components was chosen, and another fits nearly as well.",
     "few-records": "The number of records is small against the noise.",
     "column-without-differences": "No cluster differs from the others in a column.",
+    "undeclared-levels": "Many values of a category are none of its declared levels.",
     "id-as-feature": "A column is used as a feature, and its name says that it is an id.",
     "seeded-noise": "The noise came from a test source: the result is not private.",
 }

@@ -48,6 +48,8 @@ class Facts:
         Half a cell of the grid that all was found from, in widths of the bounds; 0 if there is none.
     records, noise : float
         Released number of records, and the standard error of the size of one cluster.
+    others : tuple of (name, share, standard error)
+        For each category, the share of values that are none of its declared levels.
     """
 
     names: tuple[str, ...]
@@ -70,6 +72,7 @@ class Facts:
     grain: Floats | float = 0.0
     records: float = np.inf
     noise: float = 0.0
+    others: tuple[tuple[str, float, float], ...] = ()
 
     @property
     def width(self) -> Floats:
@@ -95,6 +98,7 @@ def facts_of(model: Any, **found: Any) -> Facts:
         found["spread"] = None
     kept = np.arange(bounds.n_columns)
     if hasattr(model, "columns_"):  # levels and circles have no bounds that could be wrong
+        found = {"others": _others(model, **found)} | found
         names, kept = bounds.names, np.array(bounds.on_lines or [0])
         found |= {name: found[name][:, kept] for name in ("at", "errors", "spread") if found.get(name) is not None}
     d = len(kept)
@@ -112,6 +116,21 @@ def facts_of(model: Any, **found: Any) -> Facts:
         grain=_grain(model, d),
         closed=closed,
         **found,
+    )
+
+
+def _others(model: Any, **found: Any) -> tuple[tuple[str, float, float], ...]:
+    """Return the share of "other" in each category over all clusters that are seen, and its standard error."""
+    if found.get("at") is None or not np.any(found["seen"]):
+        return ()
+    sizes = np.where(found["seen"], np.maximum(found["sizes"], 0.0), 0.0)
+    weight = sizes / max(float(sizes.sum()), 1e-300)
+    errors = np.where(weight[:, None] > 0, found["errors"], 0.0)
+    pairs = zip(model.columns_, model.bounds_.slices, strict=True)
+    at = {name: where.start + kind.other for (name, kind), where in pairs if kind.word == "category"}
+    return tuple(
+        (name, float(weight @ found["at"][:, j]), float(np.linalg.norm(weight * errors[:, j])))
+        for name, j in at.items()
     )
 
 

@@ -82,10 +82,15 @@ class Quality:
         return cls(**{name: np.inf if data[name] is None else float(data[name]) for name in names})
 
 
+_LEAST = 1e-7  # of an error that is written with digits
+
+
 def _with_error(value: float, error: float) -> str:
     """Write a value with two digits of its error."""
     if not np.isfinite(error):
         return "not seen"
+    if 0 < error < _LEAST:
+        return f"{round(value, 8):g} ± <{_LEAST:g}"
     digits = int(np.clip(1 - np.floor(np.log10(error)), 0, 8)) if error > 0 else 3
     return f"{value:,.{digits}f} ± {error:,.{digits}f}"
 

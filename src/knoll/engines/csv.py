@@ -26,12 +26,15 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from knoll.engines.encodings import Utf8Stream, check_encoding
-from knoll.engines.notation import MISSING
+from knoll.engines.notation import BLANKS, MISSING
 from knoll.privacy.errors import DataError
 
 _QUOTE, _LF, _CR = (ord(mark) for mark in '"\n\r')
 _LONGEST_HEADER = 2**20
 _BLOCK = 2**20
+_SEP = re.compile(r"\"?sep=(?P<mark>[,;\t|])\"?[,;]*")
+"""A first line that tells spreadsheets the delimiter; the header is the second line then."""
+
 _VALUE = re.compile(r"[\s$€£<>~=+.-]*\d.*|[+-]?inf(inity)?|-?nan|true|false|yes|no|missing|\W+", re.IGNORECASE)
 
 
@@ -124,7 +127,8 @@ class Dialect:
     Parameters
     ----------
     delimiter : str, optional
-        What divides fields, one character; by default the most frequent of comma, semicolon, tab and | in the header.
+        What divides fields, one character; by default as a first line ``sep=;`` says, else the most frequent of comma,
+        semicolon, tab and | in the header.
     encoding : str, optional
         How characters are written (encodings.py); by default UTF-8.
     line_breaks : bool
@@ -155,9 +159,14 @@ class CsvFile:
 
     def __init__(self, path: Path, dialect: Dialect | None = None):
         self.path, self._dialect = path, dialect or Dialect()
-        first = _first_record(path, self._dialect.encoding)
-        self.delimiter = self._dialect.delimiter or max(",;\t|", key=first.count)
-        self.names = next(csv.reader([first], delimiter=self.delimiter), [])
+        first, rest = _first_records(path, self._dialect.encoding)
+        mark = _SEP.fullmatch(first)
+        self._skip = 0 if mark is None else 1
+        first = first if mark is None else rest
+        declared = self._dialect.delimiter or (mark["mark"] if mark is not None else None)
+        self.delimiter = declared or max(",;\t|", key=first.count)
+        self._written = next(csv.reader([first], delimiter=self.delimiter), [])
+        self.names = [name.strip(BLANKS) for name in self._written]
         if not any(self.names):
             raise DataError(f"{path.name} has no header line with column names")
 
@@ -168,6 +177,10 @@ class CsvFile:
             kinds[ids] = pa.binary()
         for batch in self._read(kinds, nulls=not texts):
             yield batch if ids is None or not texts else _null_ids(batch, ids)
+
+    def _named(self) -> dict[str, Any]:
+        """Return what tells Arrow names without blanks around them, where the header has such blanks."""
+        return {"column_names": self.names, "skip_rows_after_names": 1} if self.names != self._written else {}
 
     def _read(self, kinds: dict[str, Any], *, nulls: bool) -> Iterator[Any]:
         """Yield record batches of these types; with `nulls`, texts and bytes that stand for nothing are null."""
@@ -184,7 +197,7 @@ class CsvFile:
                 convert_options=pa.csv.ConvertOptions(
                     column_types=kinds, include_columns=list(kinds), null_values=MISSING, strings_can_be_null=nulls
                 ),
-                read_options=pa.csv.ReadOptions(block_size=_BLOCK),
+                read_options=pa.csv.ReadOptions(block_size=_BLOCK, skip_rows=self._skip, **self._named()),
             )
             with reader:
                 yield from reader
@@ -203,8 +216,8 @@ def _null_ids(batch: Any, ids: str) -> Any:
     )
 
 
-def _first_record(path: Path, encoding: str | None) -> str:
-    """Return the text of the header: up to the first line end outside quotes."""
+def _first_records(path: Path, encoding: str | None) -> tuple[str, str]:
+    """Return the texts of the first two records, each up to a line end outside quotes: one of them is the header."""
     stream = Utf8Stream(path, encoding)
     text = b""
     while len(text) < _LONGEST_HEADER and (piece := stream.read(_LONGEST_HEADER - len(text))):
@@ -215,4 +228,8 @@ def _first_record(path: Path, encoding: str | None) -> str:
     marks = np.frombuffer(text, dtype=np.uint8)
     ends = np.flatnonzero((marks == _LF) | (marks == _CR))
     outside = ends[np.searchsorted(np.flatnonzero(marks == _QUOTE), ends) % 2 == 0]
-    return text[: outside[0] if outside.size else len(text)].decode("utf-8")
+    first = int(outside[0]) if outside.size else len(text)
+    start = first + (2 if text[first : first + 2] == b"\r\n" else 1)
+    second = next((int(end) for end in outside if end >= start), len(text))
+    header = _SEP.fullmatch(text[:first].decode("utf-8")) is not None  # a record is not looked at
+    return text[:first].decode("utf-8"), text[start:second].decode("utf-8") if header else ""

@@ -17,7 +17,10 @@ import pyarrow.compute as pc
 from knoll.arrays import Floats
 from knoll.privacy.errors import DataError
 
-NOT_NUMBERS = "choose other columns, or convert it"
+NOT_NUMBERS = (
+    'choose other columns, or declare what it holds: bounds={"plan": {"basic", "gold"}, "smoker": bool, "joined": '
+    '("2020-01-01", "2024-12-31"), "age": (0, 110)}'
+)
 _PLAIN = (bool, int, float, np.number, np.bool_, str, decimal.Decimal, fractions.Fraction, type(None))
 
 

@@ -26,7 +26,7 @@ from knoll.engines.gridded import Batch, FilePoints
 from knoll.engines.kept import Kept
 from knoll.engines.listing import data_files, file_kind
 from knoll.engines.marks import file_marks
-from knoll.engines.notation import Notation, numbers_of_text
+from knoll.engines.notation import NOT_A_NUMBER, Notation, numbers_of_text
 from knoll.engines.parts import ArrowPart, Part, check_columns, open_part
 from knoll.engines.points import points_for
 from knoll.engines.vectors import folded, spread, width_of
@@ -206,7 +206,9 @@ class FileEngine(Engine):
     def _all_encoders(self, names: list[str], given: Mapping[str, Encoder]) -> dict[str, Encoder]:
         """Return the encoders of columns that are not read as doubles right away."""
         found = {name: given[name] for name in names if name in given}
-        if self._format == "sheet" or (self._format == "csv" and self._notation.declared):
+        semicolons = any(part.delimiter == ";" for part in self._parts)
+        marks = self._notation.declared or semicolons or len(names) <= _WITH_MARKS
+        if self._format == "sheet" or (self._format == "csv" and marks):
             found = dict.fromkeys(names, numbers_of_text) | found
         return found
 
@@ -250,6 +252,12 @@ class FileEngine(Engine):
             raise DataError(_explain(path, str(error), self._dialect)) from None
 
 
+_WITH_MARKS = 64
+"""Columns of a CSV file up to which numbers with marks, such as $1,234, are read without being declared.
+
+Each column that is read as text costs some time a block; wide tables are embeddings and measurements, which programs
+wrote."""
+
 _ENCODE = (
     'save it as UTF-8, or declare how it is written: encoding="cp1252" (most files from Windows); on the command line '
     "--encoding"
@@ -279,11 +287,14 @@ def _explain(path: Path, message: str, dialect: Dialect) -> str:
         if "UTF" in message:
             return f"{which} of {where} holds text that is not UTF-8; {_ENCODE}"
         return (
-            f"{which} of {where} holds something that is not a number; choose other columns, or declare what it holds "
-            '(knoll.Number also reads $1,234; decimal="," 1.234,56; knoll.Category and knoll.Date other columns)'
+            f"{which} of {where} holds {NOT_A_NUMBER}. (Numbers with marks, such as $1,234, are read where columns are "
+            "declared by kinds: knoll.Number)"
         )
     if "columns, got" in message:
-        return f"a line of {where} has another number of fields than its header"
+        return (
+            f"a line of {where} has another number of fields than its header. Does a field hold the delimiter, without "
+            "quotes around it? Is the delimiter right (--delimiter), and the header the first line?"
+        )
     if "nvalid UTF" in message:
         return f"{where} holds text that is not UTF-8; {_ENCODE}"
     if "Permission denied" in message:

@@ -10,7 +10,7 @@ from pathlib import Path
 from knoll.privacy.errors import DataError
 
 _FORMATS = {
-    ".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv",
+    ".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv", ".tab": "csv", ".txt": "csv",
     ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc",
     ".xlsx": "sheet", ".xlsm": "sheet", ".xls": "sheet", ".ods": "sheet",
 }  # fmt: skip
@@ -37,8 +37,10 @@ def data_files(path: Path) -> list[Path]:
             found.setdefault((about.st_dev, about.st_ino), file)
     if not found:
         raise DataError(f"{path} holds no parquet, CSV or Arrow file")
-    streamed = [file for file in found.values() if _FORMATS[ending(file)] != "sheet"]
-    return streamed or list(found.values())  # a workbook beside data files is about them, more often than not
+    for beside in (".txt", "sheet"):  # beside data files, a text or a workbook is about them, more often than not
+        others = {key: file for key, file in found.items() if beside not in (ending(file), _FORMATS[ending(file)])}
+        found = others or found
+    return list(found.values())
 
 
 def is_pattern(path: Path) -> bool:

@@ -9,9 +9,11 @@ line. Never of other values. So a text that could mean two numbers is read by a 
 - 1,234 alone is 1234, as in files whose fields are divided by commas, and 1.234 where semicolons divide them, since
   commas are decimal marks there. 1.234 is that number; where semicolons divide fields it is refused until declared.
 
-Signs of currencies and percent are left out: 12 % is 12. Numbers in brackets are negative.
+Signs of currencies and percent are left out: 12 % is 12. Numbers in brackets, or with a minus after them, are
+negative; a dash in place of decimals is none (250.-). What is infinite (Inf) is missing.
 """
 
+import math
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -41,8 +43,10 @@ _MONEY = r"(?:[$€£¥₹₽₩₺]|[A-Z]{1,2}\$|[A-Z]{3}|kr\.?|zł|Fr\.?)"
 _NUMBER = re.compile(
     rf"(?P<open>\()?\s*(?P<sign>[+\-\u2212])?\s*{_MONEY}?\s*(?P<inner>[+\-\u2212])?"
     rf"(?P<digits>(?:[0-9][0-9.,{_SPACES}]*)?[0-9][.,]?|[.,][0-9]+)(?P<power>[eE][+-]?[0-9]+)?"
-    rf"\s*(?:{_MONEY}|%)?\s*(?P<close>\))?"
+    rf"(?P<after>-)?\s*(?:{_MONEY}|%)?\s*(?P<close>\))?"
 )
+_NO_DECIMALS = re.compile(r"(?<=[0-9])[.,](?:-{1,2}|[\u2013\u2014])(?=\s*(?:[A-Z]{3}|Fr\.?|€)?$)")
+_INFINITE = re.compile(r"[+-]?inf(inity)?|-nan", re.IGNORECASE)
 _LONGEST = 100  # characters of a number with marks; searching longer ones for marks takes time
 _MARKS = "$€£% "
 _SIGNED = r"^([$€£] ?[0-9][0-9.,]*|[0-9][0-9.,]* ?[$€£%])$"
@@ -51,7 +55,8 @@ _AMBIGUOUS = re.compile(r"[1-9][0-9]{0,2}[.,][0-9]{3}")
 _WHOLE, _POINT, _COMMA = r"^-?[0-9]+$", r"^-?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?$", r"^-?[0-9]+(,[0-9]*)?$"
 NOT_A_NUMBER = (
     "something that is not a number, nor a word for a missing value that is known (NA, n/a, null, -, k.A. and their "
-    "like); replace other such words, each value by itself"
+    "like); replace other such words, each value by itself, or declare what the column holds: {a,b} (knoll.Category), "
+    "bool, or first:last (knoll.Date)"
 )
 UNDECIDED = (
     "numbers like 1.234 in a file whose fields are divided by semicolons: is it 1234, or a little more than 1? Say so: "
@@ -107,10 +112,12 @@ class Notation:
         """Return what one stripped text means; a ValueError if it is not a number."""
         if re.fullmatch(self.plain, text):
             return float(text.replace(",", "."))
-        found = _NUMBER.fullmatch(text) if len(text) <= _LONGEST else None
+        if _INFINITE.fullmatch(text):
+            return math.nan
+        found = _NUMBER.fullmatch(_NO_DECIMALS.sub("", text)) if len(text) <= _LONGEST else None
         if found is None or (found["open"] is None) != (found["close"] is None):
             raise ValueError(NOT_A_NUMBER)
-        signs = [sign for sign in (found["open"], found["sign"], found["inner"]) if sign]
+        signs = [sign for sign in (found["open"], found["sign"], found["inner"], found["after"]) if sign]
         if len(signs) > 1:
             raise ValueError(NOT_A_NUMBER)
         size = float(self._plain(found["digits"]) + (found["power"] or ""))

@@ -136,9 +136,10 @@ def check_columns(part: Part, wanted: list[str]) -> None:
     absent = [name for name in wanted if name not in there]
     if absent:
         known = "its first line holds values" if any(map(is_value, names)) else f"it has {', '.join(names[:40])}"
-        raise DataError(f"no column {', '.join(map(repr, absent[:20]))} in {path.name}; {known}")
+        hint = "" if all(names) else ". Column names must be the first line: is there a title above them?"
+        raise DataError(f"no column {', '.join(map(repr, absent[:20]))} in {path.name}; {known}{hint}")
     if len(there) < len(names) and (doubled := [name for name in wanted if names.count(name) > 1]):
-        raise DataError(f"column {doubled[0]!r} stands twice in {path.name}")
+        raise DataError(f"column {doubled[0]!r} stands twice in {path.name}; rename one of them")
 
 
 def _read_sheet(path: Path) -> Any:

@@ -55,11 +55,15 @@ def _from_polars(frame: Any) -> Stream:
     """Return a lazy frame, collected in batches by polars' streaming engine."""
     polars = __import__("polars")
     what = "the lazy frame"
-    schema = safely(what, lambda: frame.collect_schema().to_frame().to_arrow().schema)
+    schema = safely(what, lambda: polars.DataFrame(schema=dict(frame.collect_schema())).to_arrow().schema)
 
     def batches(names: list[str]) -> Iterator[Any]:
-        for part in frame.select(names).collect_batches(chunk_size=_ROWS, maintain_order=True):
-            yield from part.to_arrow().to_batches()
+        chosen = frame.select(names)
+        if hasattr(chosen, "collect_batches"):
+            for part in chosen.collect_batches(chunk_size=_ROWS, maintain_order=True):
+                yield from part.to_arrow().to_batches()
+        else:  # an older polars makes the whole frame for every pass
+            yield from chosen.collect().to_arrow().to_batches(max_chunksize=_ROWS)
 
     def count(names: list[str]) -> int:
         return int(frame.select(polars.len()).collect().item())

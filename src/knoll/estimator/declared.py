@@ -1,5 +1,6 @@
 """An estimator's class declares its parameters as fields; what all have in common is written here, once."""
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar, dataclass_transform
 
@@ -57,17 +58,23 @@ COMMON_ATTRIBUTES = """bounds_ : Box or Ball
         As in scikit-learn."""
 
 
+def _others(shared: str, known: str) -> str:
+    """Return shared parameters without those that a docstring explains itself."""
+    entries = re.split(r"\n    (?=\w)", shared)
+    return "\n    ".join(each for each in entries if f"\n    {each.split(' ', 1)[0]} :" not in known)
+
+
 @dataclass_transform()
 def declared(cls: type) -> type:
     """Make an estimator of a class that declares its parameters as fields: add `__init__`, complete its docstring.
 
-    What all estimators share is filled in for {parameters} and {attributes}; a class with attributes or parameters of
-    its own kind names them in `_ATTRIBUTES` and `_PARAMETERS`, which come first. {releases} becomes what the class
-    releases, from `knoll.releases`.
+    What all estimators share is filled in for {parameters} and {attributes}, but for parameters that the docstring
+    explains itself; a class with attributes or parameters of its own kind names them in `_ATTRIBUTES` and
+    `_PARAMETERS`, which come first. {releases} becomes what the class releases, from `knoll.releases`.
     """
     if cls.__doc__:
         attributes = getattr(cls, "_ATTRIBUTES", "") + COMMON_ATTRIBUTES
-        parameters = getattr(cls, "_PARAMETERS", "") + COMMON_PARAMETERS
+        parameters = getattr(cls, "_PARAMETERS", "") + _others(COMMON_PARAMETERS, cls.__doc__)
         cls.__doc__ = cls.__doc__.replace("{parameters}", parameters).replace("{attributes}", attributes)
         if "{releases}" in cls.__doc__:
             cls.__doc__ = cls.__doc__.replace("{releases}", releases_note(cls.__name__))

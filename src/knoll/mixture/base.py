@@ -17,7 +17,7 @@ from knoll.numeric.mixture import Mixture
 from knoll.parameters import SHAPE, Rule, Whole, check_rules, check_shape
 from knoll.privacy import Ask
 from knoll.rows import label_rows, points_of
-from knoll.steps.choose import Choice
+from knoll.steps.choose import Choice, as_far_as_seen
 from knoll.steps.component_bars import PublishedParts, component_bars
 from knoll.steps.levels import LevelBelief, has_levels, levels_ask, walk_levels
 from knoll.steps.moments import Belief, Form, hard_shares, moments_ask, standard_errors, walk
@@ -180,10 +180,12 @@ class PrivateMixture(DropsUnseen, Summarised, Sampled, Diagnosed, DensityMixin, 
         found = self._search(context, self._n_components(), rng, form)
         every = np.arange(found.mixture.n_components)
         found = self._with_bars(found, context, every, found.mixture)
-        if not self.drop_unseen or found.visible.all():
-            return found.attributes()
-        less, groups = found.without_unseen()
-        return self._with_bars(less, context, groups, found.mixture).attributes()
+        seen = found.visible
+        if self.drop_unseen and not seen.all():
+            less, groups = found.without_unseen()
+            found = self._with_bars(less, context, groups, found.mixture)
+        known = found.attributes()
+        return known if self.n_components is not None else as_far_as_seen(known, seen, "n_components")
 
     def _with_bars(self, found: Components, context: FitContext, groups: np.ndarray, whole: Mixture) -> Components:
         """Return error bars from what the steps showed: against records weighted by the published responsibilities.

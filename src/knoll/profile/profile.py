@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from knoll.columns import Columns, Kind, Number
+from knoll.columns import Category, Columns, Kind, Number
 from knoll.columns.toml import load_toml
 from knoll.diagnose import Facts, facts_of
 from knoll.estimator import FitContext, PrivateFit, declared
@@ -69,7 +69,7 @@ class Profile(ProfileTables, PrivateFit, BaseEstimator):
         What the columns hold; the same as `bounds`. Wide bounds cost little: cells are chosen where records are.
     missing : {"count", "refuse", "drop"}, default="count"
         "count" counts missing values in every column, whatever the column declares: a row with a gap still counts in
-        its other columns. Others as below.
+        its other columns. "refuse" and "drop": rows with NaN or infinity are an error, or left out.
     {parameters}
 
     Attributes
@@ -184,7 +184,12 @@ class Profile(ProfileTables, PrivateFit, BaseEstimator):
         return Columns(found)
 
     def _facts(self) -> Facts:
-        return facts_of(self, records=self.n_records_, noise=self.n_records_stderr_)
+        others = []
+        for j, at in enumerate(self._layout()):
+            if isinstance(at.kind, Category):
+                _, shares, errors = self._level_shares(j, at)
+                others.append((at.name, float(shares[at.kind.other]), float(errors[at.kind.other])))
+        return facts_of(self, records=self.n_records_, noise=self.n_records_stderr_, others=tuple(others))
 
     def _html_repr(self) -> str:
         return super()._html_repr() + (self._table_html() if hasattr(self, "cells_") else "")

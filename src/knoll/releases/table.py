@@ -217,7 +217,8 @@ NO_BASE = When("no `base`", lambda fit: fit["base"] is None)
 MIXTURE_BASE = When("a mixture as `base`", lambda fit: hasattr(fit["base"], "n_components"))
 CLUSTERER_BASE = When("a clusterer as `base`", lambda fit: hasattr(fit["base"], "n_clusters"))
 FEW = When("2 or 3 columns, `delta` above 0", lambda fit: fit.columns in (2, 3) and fit["delta"] > 0)
-NOT_FEW = When("other columns or `delta=0`", lambda fit: not FEW.holds(fit))
+MANY = WIDE & NOT_PURE & When("2 to 16 clusters", lambda fit: 2 <= (fit["n_clusters"] or 0) <= 16)
+NEITHER = When("else", lambda fit: not FEW.holds(fit) and not MANY.holds(fit))
 DENSITY = (CELLS, soft(times(4)))
 SUBCLUSTERS = "k is the number of sub-clusters"
 SUBS = When(
@@ -240,12 +241,18 @@ OPEN = TEXTS & When("no `vocabulary`", lambda fit: not fit["vocabulary"])
 
 RELEASES: dict[str, tuple[Case, ...]] = {
     "KMeans": (
-        Case((*tree(), STEPS), given("n_clusters") & NOT_FEW, "k is `n_clusters`"),
+        Case((*tree(), STEPS), given("n_clusters") & NEITHER, "k is `n_clusters`"),
         Case(
-            (tree()[0], Release(FourierGrid, times(0, 1)), replace(tree()[2], number=or_none(tree()[2].number)),
+            (tree()[0], Release(FourierGrid, times(0, 2)), replace(tree()[2], number=or_none(tree()[2].number)),
              replace(STEPS, number=times(0, 10))),
             given("n_clusters") & FEW,
             "k is `n_clusters`. Either the Fourier coefficients, or tree and steps: the first release decides",
+        ),
+        Case(
+            (*tree()[:2], Release(FourierFeatures, times(0, 1)), replace(tree()[2], number=or_none(tree()[2].number)),
+             STEPS),
+            given("n_clusters") & MANY,
+            "k is `n_clusters`. Either the Fourier features, or the tree: the first release decides",
         ),
         Case((*CHOICE, replace(STEPS, number=times(1, 2))), option("n_clusters", None), CHOSEN),
     ),

@@ -4,7 +4,7 @@ import csv
 from os import PathLike
 from typing import Any
 
-from knoll.report.clusters import with_error
+from knoll.report.clusters import NOT_SEEN, with_error
 
 
 def summary_rows(model: Any) -> tuple[list[str], list[list[str]]]:
@@ -41,9 +41,13 @@ def write_summary(model: Any, path: str | PathLike[str]) -> None:
 
 
 def _cell(value: Any, error: float, word: str) -> str:
-    """Return a number, a date or the share of yes with its error; shares of levels as they are."""
+    """Return a number, a date, shares of levels or of yes with their error; "not seen" if nothing can be said."""
+    if error == float("inf"):
+        return NOT_SEEN
     if word == "boolean" and isinstance(value, float):
-        return f"yes {with_error(100 * value, 100 * error)} %" if error < float("inf") else with_error(value, error)
+        return f"yes {with_error(100 * value, 100 * error)} %"
     if word == "date":
-        return f"{value} ± {error:,.{1 if error < 10 else 0}f} d" if error < float("inf") else str(value)
+        return f"{value} ± {error:,.{1 if error < 10 else 0}f} d"
+    if word in ("category", "boolean"):
+        return f"{value}, ± {100 * error:.{1 if error < 0.01 else 0}f} %"
     return with_error(value, error) if isinstance(value, float) else str(value)

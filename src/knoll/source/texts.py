@@ -61,7 +61,7 @@ def texts_in(X: Any, text: str | None, unit: Unit | None, users: Any = None) -> 
     """
     source = as_source(X) if isinstance(X, str | PathLike | Source) else None
     if isinstance(source, Source):
-        return _of_file(source, text, unit)
+        return None if text is None else _of_file(source, text, unit)
     names = table_names(X)
     if names is None:
         listed = _listed(X)
@@ -88,10 +88,8 @@ def _column(X: Any, names: list[Any], column: Any, what: str) -> Any:
     return column_at(X, names, names.index(column))
 
 
-def _of_file(source: Source, text: str | None, unit: Unit | None) -> TextColumn:
+def _of_file(source: Source, text: str, unit: Unit | None) -> TextColumn:
     """Read the column of texts, and that of ids, of the files of a source."""
-    if text is None:
-        raise DataError(_ONE_COLUMN)
     wanted = [text, str(unit.column)] if isinstance(unit, User) else [text]
     tables = [_read(file, wanted, source) for file in source.files]
     table = pa.concat_tables(tables, promote_options="permissive")

@@ -6,6 +6,7 @@ answers agree within 5 %. It knows nothing of clusters lost before the last piec
 measures how far it can be believed.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,7 +53,7 @@ class Choice:
         confidence = sure * float(close.mean())
         values, times = np.unique(drawn[~close], return_counts=True)
         order = np.argsort(-times, kind="stable")[: RUNNERS - 1]
-        others = [[float(values[i]), float(times[i] / len(drawn))] for i in order]
+        others = [[float(values[i]), sure * float(times[i] / len(drawn))] for i in order]
         return cls(k, confidence, np.array([[float(k), confidence], *others]))
 
     def with_coarser(self, k: int) -> "Choice":
@@ -65,6 +66,19 @@ class Choice:
     def attributes(self, of: str = "n_clusters") -> dict[str, Any]:
         """Return the fitted attributes."""
         return {f"{of}_confidence_": self.confidence, f"{of}_candidates_": self.candidates}
+
+
+def as_far_as_seen(attributes: Mapping[str, Any], seen: np.ndarray, of: str = "n_clusters") -> dict[str, Any]:
+    """Return fitted attributes with the confidence in a chosen number times the part of the clusters that is seen.
+
+    A cluster that cannot be told from noise is no evidence of how many there are.
+    """
+    sure, candidates = attributes.get(f"{of}_confidence_"), attributes.get(f"{of}_candidates_")
+    if sure is None or candidates is None or not len(seen):
+        return dict(attributes)
+    part = float(np.mean(seen))
+    less = np.vstack([candidates[:1] * [1.0, part], candidates[1:]])
+    return dict(attributes) | {f"{of}_confidence_": part * sure, f"{of}_candidates_": less}
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ EMPTY = 0.2  # a cell in which no record is seen weighs at least this many stand
 UNKNOWN = math.inf
 SPARE, SPARE_STEPS = 5, 3  # one spare centre for each 5 (settled); Lloyd steps, free, that place the spares
 FINE = 4  # with more leaves than this, for each cluster and column, there are no spares (settled)
+USUAL = 4  # columns, or centres, that the average of all counts for, beside a centre's or a column's own
 MAX_BOOST = 4.0  # longest step, over the plain one: a longer one could leave the cluster
 REST = 1e-3  # centres rest if a step, with its noise, changes the loss by a smaller part: its budget goes to the last
 STEPS, MOST_STEPS = 0.3, 10  # steps for each unit of signal over noise (`affordable_steps`), and at most
@@ -160,7 +161,9 @@ def lloyd_step(
     centres, (lower, upper) = now.centres, walls
     before = centres.at.copy()
     floor = 1e-12 * np.maximum(upper - lower, 1e-300) ** 2
-    axes, radii = ellipsoid(np.maximum(centres.variance, floor), centres.weight, how.noise(grant, frame), how.bias)
+    inside = np.maximum(centres.variance, floor)
+    about = inside * (1 + centres.error / inside.sum(axis=1))[:, None]  # centres are not quite at their means
+    axes, radii = ellipsoid(about, centres.weight, how.noise(grant, frame), how.bias)
     far = np.maximum(upper - centres.at, centres.at - lower)
     radii = np.minimum(radii, np.linalg.norm(axes * np.maximum(far, 1e-300), axis=1))
     cells = Nearest(frame.outside(centres.at), frame.domain, frame.scales)
@@ -172,7 +175,8 @@ def lloyd_step(
     mult = boost(now.boost, moved, now.moved, spread, n) if now.moved is not None else 1.0
     gain = gains(moved, spread, seen.count > 2 * seen.count_sd)
     at = np.clip(centres.at + mult * gain * moved, lower, upper)
-    prior = seen.rescaled(np.maximum(centres.variance, floor), 0.5, n)
+    prior = seen.rescaled(about, 0.5, n)
+    prior = np.maximum(prior - explained(weight, gain * moved**2), 0.1 * prior)
     variance = np.maximum(seen.variance(prior, 0.5, n), 0.1 * prior)
     resting = float(weight @ (moved**2 + spread).sum(axis=1)) < REST * float(weight @ variance.sum(axis=1))
     reach = seen.sums_sd / (STEP.count * seen.count_sd)  # noise is in proportion to it
@@ -223,11 +227,31 @@ def expected(count: np.ndarray, doubt: np.ndarray, k: int) -> np.ndarray:
     return np.maximum(drawn, EMPTY * np.sqrt(doubt))
 
 
+def explained(weight: np.ndarray, squares: np.ndarray) -> np.ndarray:
+    """Return squares of displacements, (centres, columns), as a factor for each centre times one for each column.
+
+    Cells are narrower about their means than about the centres they were measured from. The squares of one centre in
+    one column are mostly noise, their sums over columns and over centres are not.
+    """
+    heavy = weight[:, None] * squares
+    return np.asarray(squares.sum(axis=1, keepdims=True) * heavy.sum(axis=0) / max(float(heavy.sum()), 1e-300))
+
+
 def gains(moved: np.ndarray, spread: np.ndarray, visible: np.ndarray) -> np.ndarray:
-    """Return a James-Stein factor per centre, from its signal over noise averaged with the median of all centres."""
-    d, z = moved.shape[1], (moved**2 / spread).mean(axis=1)
-    z = (d * z + 4 * np.median(z)) / (d + 4)
-    return np.where(visible, np.maximum(0.0, 1 - 1 / np.maximum(z, 1e-12)), 0.0)[:, None]
+    """Return what part of each displacement to believe: signal / (signal + noise), (centres, columns).
+
+    The signal over noise is one figure for each centre, averaged with the median of all centres, times one for each
+    column, averaged over centres: columns in which no centre was searched yet have most of it (James and Stein 1961).
+    """
+    ratio = moved**2 / spread
+    d, z = moved.shape[1], ratio.mean(axis=1)
+    z = (d * z + USUAL * np.median(z)) / (d + USUAL)
+    some = max(int(visible.sum()), 1)
+    column = ratio[visible].sum(axis=0) / some
+    above = np.maximum((some * column + USUAL * column.mean()) / (some + USUAL) - 1, 0.0)
+    part = above / above.mean() if above.any() else np.ones(d)
+    signal = np.maximum(z - 1, 0.0)[:, None] * part
+    return np.where(visible[:, None], signal / (1 + signal), 0.0)
 
 
 def boost(mult: float, moved: np.ndarray, last: np.ndarray, spread: np.ndarray, weight: np.ndarray) -> float:

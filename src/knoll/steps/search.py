@@ -78,6 +78,7 @@ def search_tree(
     without_axes: Grant | None = None,
     alike: bool = False,
     root: Leaves | None = None,
+    tree: bool = True,
 ) -> Searched:
     """Search with grants for root, axes, tails and tree.
 
@@ -100,6 +101,8 @@ def search_tree(
         Whether the cells of the tree are taken to be alike (`grow_tree`).
     root : Leaves, optional
         All records as one cell, if that is released already.
+    tree : bool
+        Whether a tree is grown along the axes; if not, the root is the only leaf there.
     """
     frame = Frame(context.domain, context.scales)
     if root is None:
@@ -115,5 +118,7 @@ def search_tree(
     k = k if isinstance(k, int) else k(frame, turned)
     hedge = rotation.along(hedge_points(root, k, rng))
     seed = rotation.clear(turned)
-    leaves = grow_tree(grants.tails, grants.tree, rotation.search(context), seed, finer * k, alike=alike)
+    leaves = seed
+    if tree:
+        leaves = grow_tree(grants.tails, grants.tree, rotation.search(context), seed, finer * k, alike=alike)
     return Searched(rotation.frame(context), turned, rotation, seed, leaves, hedge, k)

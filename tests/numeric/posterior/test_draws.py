@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from knoll.numeric.posterior.bars import bars_of_draws
-from knoll.numeric.posterior.cells import figures
-from knoll.numeric.posterior.sample import effective_draws
-from knoll.numeric.posterior.view import spacing_of
+from knoll.numeric.posterior.cells import figures, filled
+from knoll.numeric.posterior.sample import Draws, effective_draws
+from knoll.numeric.posterior.view import Kernel, View
 
 
 def test_independent_draws_are_worth_their_number_and_stuck_chains_one_each(rng):
@@ -44,9 +44,16 @@ def test_bars_hold_the_spread_of_draws_and_unseen_cells_say_so(rng):
     assert np.isinf(unseen.centres).all()
 
 
-def test_clusters_are_taken_to_fill_what_records_fill():
-    window = np.array([2.0, 2.0])
-    assert spacing_of(window, window / 12**0.5, 4, 0.02) == pytest.approx(1.0)
-    assert spacing_of(window, window / 12**0.5 / 4, 4, 0.02) == pytest.approx(0.25)
-    assert spacing_of(window, np.zeros(2), 4, 0.02) == pytest.approx(0.02)
-    assert spacing_of(np.full(3, 2.0), np.full(3, 9.0), 8, 0.02) == pytest.approx(1.0)
+@pytest.mark.parametrize("d", [2, 3])
+def test_what_records_fill_is_seen(d):
+    """Gaussians over a part of the window; evenly spread records fill all of it."""
+    kernel = Kernel(0.1, np.array([0.9]), np.array([0.1]))
+    view = View(np.zeros(d), np.ones(d), (9,) * d, np.array([0.05]), np.zeros((1, 9**d)), 1.0, kernel, 0.5)
+    even = np.stack(np.meshgrid(*[(np.arange(8) + 0.5) / 8] * d), axis=-1).reshape(1, -1, d)
+    ones, first = np.ones(even.shape[:2]), np.zeros(even.shape[:2], dtype=np.int64)
+    low, high = filled(Draws(even, first, ones, view.widths, 1), view)
+    assert low == pytest.approx(0.0, abs=0.05)
+    assert high == pytest.approx(1.0, abs=0.05)
+    low, high = filled(Draws(0.3 + 0.2 * even, first, ones, np.array([0.01]), 1), view)
+    assert low == pytest.approx(0.3, abs=0.05)
+    assert high == pytest.approx(0.5, abs=0.05)

@@ -2,7 +2,7 @@
 
 All fields, tables and constants are divided by the variance of the noise. State of a chain: places `at` (K, d), widths
 `level` (K,), and, of the matrix A = G + prior, its inverse P (K, K), P b and P 1. A column's distance from another is
-looked up: `table[a, b]` holds the kernel, smeared by two widths, at squared distances from 0 to `reach[a, b]`.
+looked up: `table[a, b]` holds the kernel, smeared by two widths, at distances from 0 to the root of `reach[a, b]`.
 """
 
 import math
@@ -38,7 +38,7 @@ def kernel_at(table: Floats, reach: Floats, one: int, other: int, square: float)
     """Return the kernel between two widths at a squared distance, without its constant part."""
     if square >= reach[one, other]:
         return 0.0
-    t = square / reach[one, other] * (table.shape[2] - 1)
+    t = math.sqrt(square / reach[one, other]) * (table.shape[2] - 1)
     i = int(t)
     return table[one, other, i] + (t - i) * (table[one, other, i + 1] - table[one, other, i])
 

@@ -1,11 +1,10 @@
 """What a released kernel sum shows: its kernel, its field for Gaussians of several widths, its noise."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
-ENTRIES = 1024  # of a table of the kernel against the squared distance: read between entries, it is right within 1e-4
+ENTRIES = 2048  # of a table of the kernel against the distance: between entries, it is right within 1e-4
 REACH = 24.0  # squared distance, in variances, beyond which a Gaussian counts as zero: it is below 1e-5 there
 
 
@@ -31,13 +30,13 @@ class Kernel:
         Returns
         -------
         table : array of shape (n_widths, n_widths, ENTRIES + 1)
-            At squared distances from zero to `reach`, evenly.
+            At distances from zero to the root of `reach`, evenly.
         reach : array of shape (n_widths, n_widths)
         """
         both = np.square(widths)[:, None] + np.square(widths)
         variance = np.square(self.bandwidths)[:, None, None] + both  # (parts, widths, widths)
         reach = REACH * variance.max(axis=0)
-        square = reach[..., None] * np.linspace(0.0, 1.0, ENTRIES + 1)
+        square = reach[..., None] * np.square(np.linspace(0.0, 1.0, ENTRIES + 1))
         lower = (np.square(self.bandwidths)[:, None, None] / variance) ** (d / 2) * self.heights[:, None, None]
         table = (lower[..., None] * np.exp(-square / (2 * variance[..., None]))).sum(axis=0)
         return table, reach
@@ -49,8 +48,10 @@ class View:
 
     Attributes
     ----------
+    low : array of shape (d,)
+        Lower corner of the window, from the middle of the bounds. It is the origin of all places.
     window : array of shape (d,)
-        Lengths of the window; its lower corner is the origin.
+        Lengths of the window.
     shape : tuple of int
         Nodes along each column, the first and the last on the window's borders.
     widths : array of shape (n_widths,)
@@ -65,6 +66,7 @@ class View:
         Usual distance of clusters.
     """
 
+    low: np.ndarray
     window: np.ndarray
     shape: tuple[int, ...]
     widths: np.ndarray
@@ -88,19 +90,3 @@ class View:
         grid = self.fields.reshape(len(self.widths), *self.shape)
         thin = grid[(slice(None), *(slice(None, None, step),) * self.n_columns)]
         return thin.reshape(len(self.widths), -1).copy(), np.array(thin.shape[1:]), step * self.gap
-
-
-def spacing_of(window: np.ndarray, spread: np.ndarray, k: int, narrowest: float) -> float:
-    """Return the usual distance of k clusters: the side of a cube for each, where all fill what records fill.
-
-    Parameters
-    ----------
-    window, spread : arrays of shape (d,)
-        Lengths of the bounds, and standard deviations of all records.
-    k : int
-        Number of clusters.
-    narrowest : float
-        Least part of each length that records are taken to fill.
-    """
-    filled = np.clip(2 * math.sqrt(3) * spread, narrowest * window, window)  # even records fill that many deviations
-    return float(np.exp(np.log(filled).mean()) / k ** (1 / len(window)))

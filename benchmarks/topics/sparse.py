@@ -2,8 +2,8 @@
 
     python -m benchmarks.topics.sparse [--runs 5] [--seed 0] [--speed]
 
-Tags have 2,001 columns, 16 groups and about 31 or 76 of them in a row, such that a non-private spherical k-means reaches
-about .83 and .88. --speed fits 100,000 x 20,000 with 30 entries in a row, and tells time and memory.
+Tags have 2,001 columns, 16 groups and about 31 or 76 of them in a row, such that a non-private spherical k-means
+reaches about .83 and .88. --speed fits 100,000 x 20,000 with 30 entries in a row, and tells time and memory.
 """
 
 import argparse

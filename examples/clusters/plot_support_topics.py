@@ -2,9 +2,9 @@
 A private topic map of support questions
 ========================================
 
-A shop wants to know what its customers ask about. The questions are private, some customers write often, and a few write
-things that nobody else does. `TopicMap` shows topics, their sizes and their words; it shows no text, and no word that
-one customer alone writes.
+A shop wants to know what its customers ask about. The questions are private, some customers write often, and a few
+write things that nobody else does. `TopicMap` shows topics, their sizes and their words; it shows no text, and no word
+that one customer alone writes.
 """
 
 import knoll

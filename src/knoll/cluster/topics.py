@@ -28,6 +28,7 @@ from knoll.parameters import MOST_CLUSTERS, Passes, Whole
 from knoll.privacy import Ask, Budget, DataError, Grant, PrivacyError, Shares
 from knoll.privacy.errors import brief
 from knoll.queries import ChosenColumns, Nearest, OpenWords, WordsByTopic
+from knoll.queries.sphere import lengthened
 from knoll.texts import label_texts, prepare
 
 
@@ -316,7 +317,7 @@ _EACH = ("word_counts_", "word_lifts_", "word_lifts_stderr_", "words_sure_", "gr
 
 def _cells(context: FitContext, found: Clusters) -> Nearest:
     """Return the cells of released topics: those that `predict` uses."""
-    weights, centres = found.more["column_weights_"], found.means.centres
+    weights, centres = found.more["column_weights_"], lengthened(found.means.centres)
     if not context.sparse:
         return Nearest(centres, context.domain)
     chosen = np.flatnonzero(weights)

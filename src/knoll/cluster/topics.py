@@ -162,7 +162,7 @@ class TopicMap(SphericalKMeans):
 
     @property
     def _looks_for_words(self) -> bool:
-        return getattr(self, "_has_texts", False) and not self.vocabulary
+        return getattr(self, "has_texts_", False) and not self.vocabulary
 
     def _asks(self, n_columns: int) -> Sequence[Ask]:
         return self._with_words(super()._asks(n_columns))
@@ -171,7 +171,7 @@ class TopicMap(SphericalKMeans):
         return self._with_words(super()._sparse_asks(n_columns))
 
     def _with_words(self, asks: Sequence[Ask]) -> list[Ask]:
-        if not getattr(self, "_has_texts", False):
+        if not getattr(self, "has_texts_", False):
             return list(asks)
         m, words = int(self.words_per_unit), len(self.vocabulary or ()) or MOST_CANDIDATES
         counted = Ask(m, words * (self._n_clusters() or 64), share=SHARES.by_topic)
@@ -179,7 +179,7 @@ class TopicMap(SphericalKMeans):
         return [*(ask.within(SHARES.topics) for ask in asks), *looked, counted]
 
     def _search(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> Clusters:
-        if not getattr(self, "_has_texts", False):
+        if not getattr(self, "has_texts_", False):
             found = super()._search(context, k, rng)
             more = self._words_of(found, _NOTHING)
             return replace(found, more={**found.more, **more}, each=(*found.each, *_EACH))

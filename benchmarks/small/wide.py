@@ -55,7 +55,11 @@ def uneven(rng, k, d):
 
 def few_directions(rng, k, d):
     """Centres in a plane of six dimensions."""
-    return rng.uniform(-10, 10, (k, 6)) @ rng.normal(size=(6, d)) / 6**0.5, np.full((k, d), 1.2), rng.integers(0, k, 10**6)
+    return (
+        rng.uniform(-10, 10, (k, 6)) @ rng.normal(size=(6, d)) / 6**0.5,
+        np.full((k, d), 1.2),
+        rng.integers(0, k, 10**6),
+    )
 
 
 def normal_centres(rng, k, d):
@@ -86,9 +90,11 @@ def sets(*, held_out: bool) -> Iterator[tuple[str, np.ndarray, int]]:
             rng = np.random.default_rng(1000 * d + number + 500_000 * held_out)
             at, width, label = kind(rng, k, d)
             label = label[: k * each]
-            yield f"{kind.__name__.replace('_', ' ')}, {d} columns, k = {k}", at[label] + width[label] * rng.normal(
-                size=(len(label), d)
-            ), k
+            yield (
+                f"{kind.__name__.replace('_', ' ')}, {d} columns, k = {k}",
+                at[label] + width[label] * rng.normal(size=(len(label), d)),
+                k,
+            )
 
 
 def centres_of(method: str, X: np.ndarray, best: np.ndarray, given: dict[str, Any]) -> tuple[np.ndarray, str]:

@@ -20,8 +20,6 @@ def data(d, n=400):
 def test_it_shows_itself(name, d):
     if name == "ModalRegression" and d != 2:
         pytest.skip("it needs a predictor, and draws curves over one or two")
-    if name.startswith(("SphericalKMeans", "TopicMap")) and d == 1:
-        pytest.skip("one column has two directions: there are no three clusters")
     model = make_estimator(name, d).fit(data(d))
     figure = model.plot()
     assert isinstance(figure, Figure)

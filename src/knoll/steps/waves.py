@@ -31,10 +31,7 @@ from knoll.steps.tree import Leaves
 WAVES = "waves"
 # Settled on the tuned kinds of benchmarks/small/wide.py.
 FREQUENCIES = 800  # more tell the waves of different clusters apart, but take longer; they cost no budget
-LONGEST, SHORTEST = (
-    0.7,
-    8.0,
-)  # frequencies, over the standard deviation of all records: clusters may be an eighth as wide
+LONGEST, SHORTEST = 0.7, 8.0  # frequencies, over the standard deviation of all records: clusters may be much narrower
 COUNT = 0.02  # weight of the number of records, which is known already
 MOST_WAVES = 16  # clusters: with more, the search for the best Gaussians ends in poor ones
 MOST_CLEAR = 60.0  # records of a cluster over the noise of one count, up to which waves show more than a tree

@@ -26,7 +26,7 @@ def true_lifts(words: sparse.csr_array, labels: np.ndarray, k: int) -> np.ndarra
 
 
 def run(name: str, epsilon: float, seed: int) -> tuple[float, float, int, int]:
-    """Return the part of shown words with a lift above two, words per topic (mean, of ten at most), released, and fewest a topic."""
+    """Return the part of shown words with a lift above two, words per topic, words released, and fewest a topic."""
     vectors, words, vocabulary = corpus(name)
     some = np.random.default_rng(0).permutation(len(vectors))[:ROWS]
     vectors, words = vectors[some], sparse.csr_array(words[some])

@@ -237,7 +237,8 @@ class TopicMap(SphericalKMeans):
         topic : int
             Number of the topic.
         most : int, default=10
-            Words to return at most. Only those whose lift is above two, sure of the noise, are keywords.
+            Words to return at most. Only those whose lift is above two, sure of the noise, are keywords; a topic that
+            cannot be told from noise has none.
 
         Returns
         -------
@@ -246,6 +247,8 @@ class TopicMap(SphericalKMeans):
         check_is_fitted(self)
         if not 0 <= topic < self.n_clusters_:
             raise DataError(f"topic={brief(topic)}: there are {self.n_clusters_}, numbered from 0")
+        if not self.clusters_seen_[topic]:  # a topic that may be empty has no words either
+            return []
         sure = self.words_sure_[topic]
         order = [j for j in np.argsort(-sure, kind="stable")[:most] if sure[j] > SURE]
         return [

@@ -102,7 +102,7 @@ def open_rows(estimator: Any, X: Any, response: Any, *, nulls: bool) -> tuple[An
 
 def _open_texts(estimator: Any, X: TextRows, handling: dict[str, Any]) -> tuple[Any, str]:
     """Return texts that became vectors and words as an engine."""
-    estimator._has_texts, estimator.table_type_ = X.words is not None, TableType()
+    estimator.has_texts_, estimator.table_type_ = X.words is not None, TableType()
     missing, unit, nulls = handling["missing"], handling["unit"], handling["nulls"]
     if is_sparse(X.vectors):
         matrix, _ = rows_of(X.vectors, None)

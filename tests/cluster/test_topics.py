@@ -232,3 +232,12 @@ def test_the_number_of_sparse_clusters_can_be_chosen():
     with seeded_noise(0):
         model = knoll.SphericalKMeans(None, epsilon=8.0, random_state=0).fit(X)
     assert 2 <= model.n_clusters_ <= 12
+
+
+def test_one_estimator_fits_texts_and_then_vectors(questions):
+    texts, _, _ = questions
+    model = knoll.TopicMap(3, random_state=0).fit(texts)
+    assert model.words_
+    assert model.fit(np.random.default_rng(0).normal(size=(2000, 4))).words_ == []
+    assert not any(entry.threshold for entry in model.privacy_.releases)
+    assert model.privacy_.spent_epsilon == pytest.approx(1.0, rel=5e-4)

@@ -28,6 +28,7 @@ from knoll.parameters import MOST_CLUSTERS, Passes, Whole
 from knoll.privacy import Ask, Budget, DataError, Grant, PrivacyError, Shares
 from knoll.privacy.errors import brief
 from knoll.queries import ChosenColumns, Nearest, OpenWords, WordsByTopic
+from knoll.queries.sphere import lengthened
 from knoll.texts import label_texts, prepare
 
 
@@ -35,9 +36,9 @@ from knoll.texts import label_texts, prepare
 class TopicShares(Shares):
     """Shares of the budget; settled by benchmarks/topics/keywords.py."""
 
-    topics: float = 0.70
-    words: float = 0.06
-    by_topic: float = 0.24
+    topics: float = 0.55
+    words: float = 0.12
+    by_topic: float = 0.33
 
 
 SHARES = TopicShares()
@@ -161,7 +162,7 @@ class TopicMap(SphericalKMeans):
 
     @property
     def _looks_for_words(self) -> bool:
-        return getattr(self, "_has_texts", False) and not self.vocabulary
+        return getattr(self, "has_texts_", False) and not self.vocabulary
 
     def _asks(self, n_columns: int) -> Sequence[Ask]:
         return self._with_words(super()._asks(n_columns))
@@ -170,7 +171,7 @@ class TopicMap(SphericalKMeans):
         return self._with_words(super()._sparse_asks(n_columns))
 
     def _with_words(self, asks: Sequence[Ask]) -> list[Ask]:
-        if not getattr(self, "_has_texts", False):
+        if not getattr(self, "has_texts_", False):
             return list(asks)
         m, words = int(self.words_per_unit), len(self.vocabulary or ()) or MOST_CANDIDATES
         counted = Ask(m, words * (self._n_clusters() or 64), share=SHARES.by_topic)
@@ -178,7 +179,7 @@ class TopicMap(SphericalKMeans):
         return [*(ask.within(SHARES.topics) for ask in asks), *looked, counted]
 
     def _search(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> Clusters:
-        if not getattr(self, "_has_texts", False):
+        if not getattr(self, "has_texts_", False):
             found = super()._search(context, k, rng)
             more = self._words_of(found, _NOTHING)
             return replace(found, more={**found.more, **more}, each=(*found.each, *_EACH))
@@ -236,7 +237,8 @@ class TopicMap(SphericalKMeans):
         topic : int
             Number of the topic.
         most : int, default=10
-            Words to return at most. Only those whose lift is above two, sure of the noise, are keywords.
+            Words to return at most. Only those whose lift is above two, sure of the noise, are keywords; a topic that
+            cannot be told from noise has none.
 
         Returns
         -------
@@ -245,6 +247,8 @@ class TopicMap(SphericalKMeans):
         check_is_fitted(self)
         if not 0 <= topic < self.n_clusters_:
             raise DataError(f"topic={brief(topic)}: there are {self.n_clusters_}, numbered from 0")
+        if not self.clusters_seen_[topic]:  # a topic that may be empty has no words either
+            return []
         sure = self.words_sure_[topic]
         order = [j for j in np.argsort(-sure, kind="stable")[:most] if sure[j] > SURE]
         return [
@@ -316,7 +320,7 @@ _EACH = ("word_counts_", "word_lifts_", "word_lifts_stderr_", "words_sure_", "gr
 
 def _cells(context: FitContext, found: Clusters) -> Nearest:
     """Return the cells of released topics: those that `predict` uses."""
-    weights, centres = found.more["column_weights_"], found.means.centres
+    weights, centres = found.more["column_weights_"], lengthened(found.means.centres)
     if not context.sparse:
         return Nearest(centres, context.domain)
     chosen = np.flatnonzero(weights)

@@ -42,7 +42,7 @@ class Fit:
         """Return the facts of a fitted model."""
         half = np.ones(model.bounds_.n_columns) if model.scale_by_bounds else np.asarray(model.bounds_.half)
         sparse = not bool((getattr(model, "column_weights_", np.ones(1)) == 1.0).all())
-        texts = getattr(model, "_has_texts", False)
+        texts = getattr(model, "has_texts_", False)
         effective = float(half.sum() ** 2 / (half * half).sum())
         return cls(len(half), effective, model.get_params(deep=False), sparse, texts)
 

@@ -16,6 +16,7 @@ import numpy as np
 from knoll.arrays import Floats, Integers
 from knoll.queries.domain import Domain
 from knoll.queries.lattice import TABLE_SCALES, Lattice
+from knoll.queries.projection import Projected
 from knoll.queries.query import UNIT, Query, require_finite
 
 _HEAVIEST = 32  # weight of the heaviest frequency
@@ -139,7 +140,7 @@ class FourierFeatures(Query):
 
     name = "Fourier features"
 
-    def __init__(self, domain: Domain, frequencies: Floats, count_weight: float = 0.2) -> None:
+    def __init__(self, domain: Domain | Projected, frequencies: Floats, count_weight: float = 0.2) -> None:
         self.domain = domain
         m = len(frequencies)
         turns = frequencies * domain.steps / (2 * np.pi) * _TURN

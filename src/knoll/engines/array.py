@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from knoll.engines.engine import Block, Engine, Missing, Rule
+from knoll.engines.points import no_more_than
 from knoll.privacy.errors import DataError
 from knoll.privacy.relation import Unit
 
@@ -45,6 +46,9 @@ class ArrayEngine(Engine):
         if users is not None and len(users) != len(array):
             raise DataError(f"{len(users)} user ids for {len(array)} rows")
         self._array, self._users = array, users
+        # of doubles all are kept; of smaller numbers a part, so that a fit needs half as much memory again at most
+        if array.dtype.itemsize < 8:
+            self._new_points = no_more_than(array.nbytes // 2)
         if block_rows is not None:
             self.block_rows = block_rows
 

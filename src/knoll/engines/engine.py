@@ -80,6 +80,7 @@ class Engine(ABC):
         self.unit: Unit = unit if unit is not None else Record()
         self._passes, self._gaps = 0, False
         self._helpers, self._points = Helpers(), cast(KeptPoints | None, None)
+        self._new_points: Any = KeptPoints
         self._chosen_rows: ChosenRows | None = None
         self.size_blocks(n_columns)
 
@@ -200,7 +201,7 @@ class Engine(ABC):
             raise DataError(f"{query.name!r} needs texts, and these rows are numbers")
         _keep_memory()
 
-        kept = points_for(query, self._points) if self.rows_stay else None
+        kept = points_for(query, self._points, self._new_points) if self.rows_stay else None
         self._points = kept or self._points
 
         def work(rows: Floats, number: int) -> Integers:

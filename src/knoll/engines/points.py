@@ -46,6 +46,11 @@ class KeptPoints:
             self._held -= self._blocks.pop(number).nbytes
 
 
+def no_more_than(most: int) -> Callable[[Any], KeptPoints]:
+    """Return what keeps points up to so many bytes, or as many as any does."""
+    return lambda domain: KeptPoints(domain, min(most, _MOST_BYTES))
+
+
 def points_for(
     query: Any, now: KeptPoints | None, new: Callable[[Any], KeptPoints] = KeptPoints
 ) -> KeptPoints | None:  # fmt: skip

@@ -19,7 +19,7 @@ from knoll.steps.axes import MOST_ROTATED, without_noise
 from knoll.steps.means import means_ask
 from knoll.steps.shapes import unit_frame
 
-# Settled on halves of the corpora of benchmarks/topics and on made-up mixtures.
+# Settled on the corpora of benchmarks/topics and on made-up mixtures.
 MOST_AXES = 60  # each further axis costs noise in every round, and shows little
 PROJECTED_TO = 256  # dimensions of the random projection of many columns
 ROOM = 1.1  # clip of the scatter matrix, over the root mean square distance from the mean

@@ -18,7 +18,7 @@ from knoll.privacy import Grant
 from knoll.queries import Ball, Box, FourierGrid, Lattice
 from knoll.series.series import spectrum
 
-# Settled on the tuned kinds of benchmarks/small.
+# Settled on kinds like the tuned ones of benchmarks/small.
 BANDWIDTH = 0.25  # of the kernel, over the usual distance of clusters
 HEIGHTS, FINER = (0.9, 0.07), (1.0, 0.5)  # of the kernel's Gaussians, and their bandwidths over BANDWIDTH
 CONSTANT = 1.0 - sum(HEIGHTS)  # the rest of the kernel: what it spends on the number of records

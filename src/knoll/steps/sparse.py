@@ -30,7 +30,7 @@ from knoll.steps.words import MOST_PIECES, choose_words, find_words, word_asks
 
 @dataclass(frozen=True)
 class SparseShares(Shares):
-    """Shares of the budget; settled by benchmarks/topics/sparse.py on made-up tags and on news."""
+    """Shares of the budget; settled by scans on made-up tags and on news, which benchmarks/topics/sparse.py measures."""
 
     count: float = 0.01
     columns: float = 0.08

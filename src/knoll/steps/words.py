@@ -25,7 +25,7 @@ from knoll.steps.shapes import ShapeRequest, Shapes
 
 # Squares are hardly needed: records of length one are as far from their mean as its length tells.
 WORD = ShapeRequest("count and mean of directions", count=0.4, squares=0.1, bias=0.0)
-# Settled on halves of the corpora of benchmarks/topics and on made-up mixtures.
+# Settled on the corpora of benchmarks/topics and on made-up mixtures.
 ROUNDS, MERGES = 8, (2, 3, 5)  # rounds, and those after which words are merged: k are left after the last
 PER_WORD = 2.0  # records to a word, at least, in standard errors of a count
 MOST, FEWEST, LARGEST = 6, 150, 4000  # words for each cluster; in all, if the noise allows; limit for the time

@@ -8,7 +8,7 @@ from knoll.numeric.posterior.chains import MOVES, NUMBERS, grow, run
 from knoll.numeric.posterior.view import View
 from knoll.progress import report
 
-# Settled on the tuned kinds of benchmarks/small.
+# Settled on kinds like the tuned ones of benchmarks/small.
 CHAINS, SWEEPS, EVERY, DRAWS = 8, 80, 3, 17  # draws of a chain: the last ones, so many sweeps apart
 MORE = 5  # Gaussians more than clusters: for shapes that are not round, and records between clusters
 SPREAD = 0.8  # standard deviation of the prior of weights, over its mean

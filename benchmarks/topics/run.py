@@ -6,8 +6,8 @@
     python -m benchmarks.topics.run --speed        50,000 x 384: seconds over those of the same steps without privacy
 
 Corpora lie in the folder that KNOLL_DATA names. ARI of labels by cosine; loss is one minus the mean cosine with the
-nearest centre. Shares and rounds were settled on these corpora as a whole, so none of them is held out; halves show what
-half the records cost. Made-up directions are von Mises-Fisher-like groups: other seeds of the family that was tuned on.
+nearest centre. Shares and rounds were settled on these corpora as a whole, so none of them is held out; halves show
+what half the records cost. Made-up directions are von Mises-Fisher-like groups: other seeds of the family that was tuned on.
 """
 
 import argparse

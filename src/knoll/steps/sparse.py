@@ -30,7 +30,7 @@ from knoll.steps.words import MOST_PIECES, choose_words, find_words, word_asks
 
 @dataclass(frozen=True)
 class SparseShares(Shares):
-    """Shares of the budget; settled by scans on made-up tags and on news, which benchmarks/topics/sparse.py measures."""
+    """Shares of the budget; settled on made-up tags and news (benchmarks/topics/sparse.py)."""
 
     count: float = 0.01
     columns: float = 0.08

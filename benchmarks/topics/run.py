@@ -7,7 +7,7 @@
 
 Corpora lie in the folder that KNOLL_DATA names. ARI of labels by cosine; loss is one minus the mean cosine with the
 nearest centre. Shares and rounds were settled on these corpora as a whole, so none of them is held out; halves show
-what half the records cost. Made-up directions are von Mises-Fisher-like groups: other seeds of the family that was tuned on.
+what half the records cost. Made-up directions are von Mises-Fisher-like, new seeds of a family that was tuned on.
 """
 
 import argparse

@@ -798,7 +798,7 @@ MUTANTS = [
     Mutant(
         "a level that is not declared is other, never missing or new",
         "columns/levels.py",
-        "        codes = self._codes(column, float(self.names.index(OTHER)))",
+        "        codes = self._codes(column, float(self.other))",
         "        codes = self._codes(column, float('nan'))",
         "tests/columns/test_kinds.py",
         "other_and_missing",

@@ -27,7 +27,7 @@ print(topics.summary(None)["keywords"][:5])
 
 # %%
 # The picture: topics that are near each other are alike.
-topics.plot()
+figure = topics.plot()
 
 # %%
 # Words have a lift and its error: how much more often they are used in the topic than in all questions.

@@ -19,7 +19,8 @@ from tests.contract.registry import QUERIES, engines, streams, write_files
 
 @pytest.fixture(scope="module")
 def rows():
-    return np.random.default_rng(3).normal(scale=20.0, size=(5000, 7)).round(3)
+    width = max(d for _, d in QUERIES.values())
+    return np.random.default_rng(3).normal(scale=20.0, size=(5000, width)).round(3)
 
 
 @pytest.mark.parametrize("name", QUERIES)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import knoll
+from knoll.engines.files import FileEngine
 from knoll.privacy import DataError, FileLedger, MemoryLedger, PrivacyError
 from knoll.privacy.errors import BoundsError
 
@@ -172,11 +173,7 @@ LINES = {
     "no newline": b"a,b",
     "one column too many": b"a,b\n1,2,3\n",
     "one too few": b"a,b\n1,2\n3\n",
-    "commas for decimals": b"a;b\n1,5;2,5\n",
-    "thousands": b'a,b\n"1,000",2\n',
     "dates": b"a,b\n2024-01-01,2\n",
-    "percent": b"a,b\n10%,2\n",
-    "currency": b"a,b\n$10,2\n",
     "empty names": b",\n1,2\n",
     "blank": b"\n\n\n",
     "spaces": b"   ",
@@ -194,6 +191,22 @@ def test_csv_files_as_people_make_them(tmp_path, case):
     path = tmp_path / "people.csv"
     path.write_bytes(LINES[case])
     assert refused((DataError,), knoll.Lloyd(2, bounds=(-1, 1)), path)
+
+
+NUMBERS = {
+    "commas for decimals": (b"a;b\n1,5;2,5\n", [1.5, 2.5]),
+    "thousands": (b'a,b\n"1,000",2\n', [1000, 2]),
+    "percent": (b"a,b\n10%,2\n", [10, 2]),
+    "currency": (b"a,b\n$10,2\n", [10, 2]),
+}
+
+
+@pytest.mark.parametrize("case", NUMBERS)
+def test_numbers_as_people_write_them(tmp_path, case):
+    path = tmp_path / "people.csv"
+    text, expected = NUMBERS[case]
+    path.write_bytes(text)
+    assert [block.tolist() for block, _ in FileEngine(path).blocks()] == [[expected]]
 
 
 def test_a_header_that_is_not_utf8_is_called_so(tmp_path):

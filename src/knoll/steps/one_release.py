@@ -38,6 +38,7 @@ LEAST_EPSILON = 1e-3  # for each record of a user: below, drawing noise for so m
 MOST_CLUSTERS = 200  # more take long to sample
 # Records of a cluster over the noise of one count, up to which a kernel sum is better, by columns (benchmarks/small).
 MOST_CLEAR = {2: 75.0, 3: 75.0}
+CLEAR_COUNT = 4.0  # standard errors that the number of records is above zero: weights are drawn about it
 
 
 ONCE, TREE = "kernel sum", "tree"
@@ -88,9 +89,8 @@ def clarity(context: FitContext, seen: Shapes, k: int, *, allowed: bool) -> Clar
     """Decide between a kernel sum and the tree, from public facts and what is released of all records."""
     value = max(float(seen.count[0]), 1.0) / k / float(context.grant.worth(context.grant.share).stderr(Count()))
     plain = isinstance(context.domain, Box | Ball) and not context.domain.constant.any()
-    if not (allowed and plain) or value > MOST_CLEAR.get(context.domain.n_columns, 0.0):
-        return Clarity(value, once=False)
-    return Clarity(value, once=True)
+    known = float(seen.count[0]) > CLEAR_COUNT * seen.count_sd
+    return Clarity(value, once=allowed and plain and known and value <= MOST_CLEAR.get(context.domain.n_columns, 0.0))
 
 
 def reason(value: float, n_columns: int, *, once: bool) -> str:

@@ -10,7 +10,7 @@ from matplotlib.patheffects import withStroke
 from knoll.numeric.layout import in_plane
 from knoll.plots.style import FAINT, INK, STYLE, footer, headline, palette, plain
 
-_MOST_WORDS, _MOST_ROWS = 3, 30  # words at a topic, and topics in the list at the side
+_MOST_WORDS, _MOST_ROWS = 1, 30  # words at a topic, and topics in the list at the side
 
 
 def plot_topics(model: Any, title: str | None = None) -> Figure:

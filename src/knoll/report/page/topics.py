@@ -7,7 +7,7 @@ import numpy as np
 from knoll.numeric.layout import in_plane
 from knoll.report.clusters import MEANING, count_with_error, with_error
 from knoll.report.page.axes import Axis
-from knoll.report.page.found import Found, bars_figure, counted, map_figure
+from knoll.report.page.found import Found, bars_figure, counted, in_data, map_figure
 from knoll.report.page.html import Html, figure, paragraph, table, tag
 
 MOST_CARDS, MOST_WORDS = 200, 12  # topics with a card, and words of each
@@ -30,7 +30,7 @@ def topics_found(model: Any) -> Found:
     ]
     words = sum(len(model.keywords(i)) > 0 for i in order)
     return Found(
-        title=f"{counted(model.n_clusters_, 'topic')} in {model.privacy_.dataset}",
+        title=f"{counted(model.n_clusters_, 'topic')}{in_data(model.privacy_)}",
         lead=f"{counted(model.n_clusters_, 'topic')} among about {total:,.0f} texts, {words} of them with keywords; "
         f"the largest, number {order[0]}, holds {model.cluster_sizes_[order[0]] / total:.0%}.",
         facts=[("Topics", f"{model.n_clusters_:,}"), ("Texts, about", f"{total:,.0f}"),

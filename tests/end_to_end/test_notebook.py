@@ -8,13 +8,14 @@ nbclient = pytest.importorskip("nbclient", reason="no nbclient: no notebook is r
 nbformat = pytest.importorskip("nbformat", reason="no nbformat: no notebook is run")
 
 FIT = """
-import os
+import os, warnings
 os.environ["KNOLL_DOCS"] = "https://docs.example/knoll"
 import numpy as np
 import knoll, knoll.progress
 knoll.progress.QUIET = knoll.progress.BETWEEN = 0.0
 rng = np.random.default_rng(0)
-X = rng.normal(rng.choice([-3.0, 3.0], size=(2000, 1)), 0.5, size=(2000, 2))  # clear: fresh noise is never remarked on
+X = rng.normal(rng.choice([-3.0, 3.0], size=(2000, 1)), 0.5, size=(2000, 2))
+warnings.simplefilter("ignore")  # the noise is fresh here: a remark, by chance, would be another output
 model = knoll.Lloyd(2, epsilon=1.0, bounds=(-5, 5), verbose=True, random_state=0).fit(X)
 """
 

@@ -21,14 +21,16 @@ def pytest_configure(config):
 
 @pytest.fixture(autouse=True)
 def _noise_of_its_own(request, monkeypatch):
-    """Key the noise of this process by the test's name: what passes once passes again, in any order.
+    """Key noise and public randomness of this process by the test's name: what passes once passes again, in any order.
 
     The operating system's own entropy is left to `--fresh`, to processes that tests start, and to tests marked
     `fresh_noise`, which are about it.
     """
     if not (request.config.getoption("--fresh") or request.node.get_closest_marker("fresh_noise")):
-        keys = np.random.default_rng(zlib.crc32(request.node.nodeid.encode()))
+        key = zlib.crc32(request.node.nodeid.encode())
+        keys = np.random.default_rng(key)
         monkeypatch.setattr(entropy, "os", SimpleNamespace(urandom=keys.bytes))
+        np.random.seed(key)  # noqa: NPY002 (what random_state=None draws from)
 
 
 @pytest.fixture

@@ -58,7 +58,7 @@ def test_every_method(run, visits, tmp_path, method):
 def test_the_number_of_clusters_can_be_left_open(run, visits, tmp_path):
     done = run("cluster", visits, "--bounds", BOUNDS, "--missing", "drop", "--out", tmp_path / "out")
     assert done.exit_code == 0, done.output
-    assert re.search(r"\d clusters?, chosen: right within 5 % with", " ".join(done.output.split()))  # few records: 1 or more
+    assert re.search(r"\d clusters?, chosen: right within 5 % with", " ".join(done.output.split()))
     refused = run("cluster", visits, "--bounds", BOUNDS, "--missing", "drop", "--method", "lloyd")
     assert refused.exit_code == 1
     assert "n_clusters=None" in refused.output

@@ -80,15 +80,14 @@ def test_small_numbers_stay_small_in_memory():
 
 def test_memory_does_not_grow_with_the_rows_of_a_file(tmp_path, monkeypatch):
     monkeypatch.setattr(gridded, "MOST_POINTS", 0)  # as if the file were large
-    peaks = []
-    for n in (4000, 16_000):
-        written(tmp_path / f"{n}.parquet", np.random.default_rng(0).normal(size=(n, 256)).astype(np.float32))
-        engine = FileEngine(tmp_path / f"{n}.parquet", ["v"])
-        engine._held_rows._most = 0
-        engine.size_blocks(256)
-        engine.block_rows = 500
-        tracemalloc.start()
-        total(engine, 256)
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    assert peaks[1] < 1.5 * peaks[0]
+    rows = np.random.default_rng(0).normal(size=(48_000, 256)).astype(np.float32)
+    written(tmp_path / "rows.parquet", rows)
+    engine = FileEngine(tmp_path / "rows.parquet", ["v"])
+    engine._held_rows._most = 0
+    engine.size_blocks(256)
+    engine.block_rows = 500
+    tracemalloc.start()
+    total(engine, 256)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < rows.nbytes / 2  # some blocks of doubles at a time; as doubles, all rows would be twice rows.nbytes

@@ -1,7 +1,8 @@
 """diffprivlib's KMeans, in an environment of its own: it does not import beside a current scikit-learn.
 
-As a module: makes the environment and runs this file in it. As a script, in that environment: reads an NPZ of data,
-fits, prints losses as JSON. It is given each column's exact range, works with delta = 0, and spends more than it
+As a module: makes the environment and runs this file in it; `python -m benchmarks.kmeans.with_diffprivlib` prints how
+many times the declared epsilon a fit spends. As a script, in that environment: reads an NPZ of data, fits, prints
+losses as JSON. It is given each column's exact range, works with delta = 0, and spends more than it
 declares above five columns (it swaps two parts of its budget), so its figures flatter it.
 """
 
@@ -15,6 +16,7 @@ from pathlib import Path
 
 HOME = Path(__file__).parents[2] / ".venv-diffprivlib"
 PACKAGES = ("diffprivlib==0.6.6", "scikit-learn==1.5.2", "numpy<2.2")
+COLUMNS = (2, 10, 100)
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,42 @@ class Diffprivlib:
             done = subprocess.run([self.python, __file__, str(path)], check=True, capture_output=True, text=True)
         return json.loads(done.stdout)
 
+    def spending(self, columns: tuple[int, ...]) -> list[float]:
+        """Return how many times the declared epsilon a fit spends, for these numbers of columns."""
+        names = [str(d) for d in columns]
+        done = subprocess.run([self.python, __file__, "spends", *names], check=True, capture_output=True, text=True)
+        return json.loads(done.stdout)
+
+
+def spends(columns: list[int]) -> None:
+    """Add up what the mechanisms of one cluster are given: a record is in one cluster at each step."""
+    import warnings
+    from unittest.mock import patch
+
+    import numpy as np
+    from diffprivlib.models import KMeans, k_means
+
+    warnings.simplefilter("ignore")
+    spent: list[float] = []
+
+    def counted(mechanism: type):
+        plain = mechanism.randomise
+
+        def randomise(self, value):
+            spent.append(self.epsilon)
+            return plain(self, value)
+
+        return patch.object(mechanism, "randomise", randomise)
+
+    ratios = []
+    for d in columns:
+        X = np.random.default_rng(0).uniform(size=(1000, d))
+        spent.clear()
+        with counted(k_means.GeometricFolded), counted(k_means.LaplaceBoundedDomain):
+            KMeans(1, epsilon=1.0, bounds=(np.zeros(d), np.ones(d)), random_state=0).fit(X)
+        ratios.append(sum(spent))
+    print(json.dumps(ratios))
+
 
 def main(path: str) -> None:
     import warnings
@@ -73,4 +111,10 @@ def main(path: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    if len(sys.argv) == 1 and (found := Diffprivlib.install()) is not None:
+        for d, ratio in zip(COLUMNS, found.spending(COLUMNS), strict=True):
+            print(f"{d} columns: spends {ratio:.2f} times the epsilon that it declares")
+    elif sys.argv[1:2] == ["spends"]:
+        spends([int(d) for d in sys.argv[2:]])
+    elif len(sys.argv) > 1:
+        main(sys.argv[1])

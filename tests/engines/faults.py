@@ -21,10 +21,11 @@ class Striking:
         self.read, self.strike, self.folder, self.times = read, strike, str(folder), times
 
     def __call__(self, part):
+        os.close(os.open(f"{self.folder}/read by {os.getpid()} at {time.monotonic_ns()}", os.O_CREAT | os.O_EXCL))
         for i, piece in enumerate(self.read(part)):
             yield piece
             if i == 0 and self._is_turn():
-                self.strike()
+                self.strike(self.folder)
 
     def _is_turn(self):
         for turn in range(self.times):
@@ -36,12 +37,12 @@ class Striking:
         return False
 
 
-def kill_worker():
+def kill_worker(_folder):
     """Kill the process that works on the part: a worker of Dask, a Python worker of Spark."""
     os.kill(os.getpid(), 9)
 
 
-def kill_executor():
+def kill_executor(_folder):
     """Kill the executor of Spark: the Java above this Python worker and its daemon."""
     pid = os.getpid()
     while "java" not in os.path.basename(os.readlink(f"/proc/{pid}/exe")):
@@ -50,9 +51,11 @@ def kill_executor():
     time.sleep(60)  # nothing more comes from here
 
 
-def be_slow():
-    """Be so slow that a second copy of the task is started elsewhere."""
-    time.sleep(6)
+def be_slow(folder):
+    """Be so slow that a second copy of the task is started elsewhere: wait for it."""
+    deadline = time.monotonic() + 60
+    while readings(Path(folder).parent) <= 2 and time.monotonic() < deadline:
+        time.sleep(0.1)
 
 
 def kill_driver():
@@ -92,4 +95,9 @@ def _made(folder):
 
 def strikes(folder):
     """Return how many strikes there were."""
-    return sum(1 for file in Path(folder).glob("pass */*") if file.is_file())
+    return len(list(Path(folder).glob("pass */[0-9]*")))
+
+
+def readings(folder):
+    """Return how many times a task began to read, in passes that were struck."""
+    return len(list(Path(folder).glob("pass */read by *")))

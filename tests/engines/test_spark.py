@@ -194,25 +194,26 @@ def test_files_that_change_between_passes(kept, tmp_path, monkeypatch):
     assert ledger.spend("rows").releases == 1
 
 
-@CONNECT
-def test_a_client_that_is_killed(spark, tmp_path):
+@pytest.mark.parametrize("driver", ["classic", pytest.param("connect", marks=CONNECT)])
+def test_a_driver_that_is_killed(driver, tmp_path):
     """What was recorded before its noise is in the ledger, and the next fit goes on."""
     path = tmp_path / "privacy.db"
-    program = CLIENT.format(address=spark_cluster.address(), path=path, at=2)
+    start = f'remote("{spark_cluster.address()}")' if driver == "connect" else 'master("local[1]")'
+    program = DRIVER.format(start=start, path=path, at=2)
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], cwd=spark_cluster.ROOT, timeout=120)
     assert done.returncode == -9
     ledger = knoll.Ledger(path, "rows")
     assert ledger.spend("rows").releases == 1
-    knoll.Lloyd(2, **FIT, ledger=ledger).fit(_frame(spark_cluster.remote(), _named(_rows(500, 2))))
+    knoll.Lloyd(2, **FIT, ledger=ledger).fit(_frame(spark_cluster.session(), _named(_rows(500, 2))))
     assert ledger.spend("rows").releases == 4
 
 
-CLIENT = """
-from pyspark.sql.connect.session import SparkSession
+DRIVER = """
+from pyspark.sql import SparkSession
 import knoll
 from tests.engines import faults
 from tests.engines.test_spark import FIT, _frame, _named, _rows
-spark = SparkSession.builder.remote("{address}").getOrCreate()
+spark = SparkSession.builder.{start}.getOrCreate()
 with faults.at_passes([{at}], faults.kill_driver):
     knoll.Lloyd(2, **FIT, ledger=knoll.Ledger("{path}", "rows")).fit(_frame(spark, _named(_rows(500, 2))))
 """
@@ -234,4 +235,5 @@ def test_what_is_lost_or_slow_changes_nothing(kept, strike, passes, times, tmp_p
     with knoll.testing.seeded_noise(1), faults.struck(passes, strike, tmp_path / "struck", times):
         found = knoll.Lloyd(2, **FIT).fit(frame)
     assert faults.strikes(tmp_path / "struck") == times * len(passes)
+    assert faults.readings(tmp_path / "struck") > 2 * len(passes)  # of two parts: one was read again, or by a copy
     assert np.array_equal(found.cluster_centers_, expected.cluster_centers_)

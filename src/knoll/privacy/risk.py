@@ -50,6 +50,11 @@ class Risk:
     belief: float
     beyond: float
 
+    @property
+    def limit(self) -> str:
+        """How often the best guess is right at most, as a percentage, rounded up."""
+        return percent_up(self.right)
+
     def __str__(self) -> str:
         what = (
             "that you are in the data" if self.relation is not Relation.REPLACE_ONE else "which of two records is yours"
@@ -58,7 +63,7 @@ class Risk:
         if self.beyond == 0.0:
             return f"{who} is at most {percent_up(self.belief)} sure after seeing the result, whatever it is."
         return (
-            f"{who} is right at most {percent_up(self.right)} of the time after seeing the result. They can become "
+            f"{who} is right at most {self.limit} of the time after seeing the result. They can become "
             f"more than {percent_up(self.belief)} sure only by a rare result: a chance of at most {_rare(self.beyond)}."
         )
 

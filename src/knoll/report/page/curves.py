@@ -120,9 +120,17 @@ def _seen(curves: Any) -> float:
     return len(np.unique(curves.row[~curves.few])) / len(curves.x)
 
 
+def _widths(model: Any) -> str:
+    """Return the bandwidths of columns of plain numbers, in their units."""
+    columns = zip(columns_of(model), model.bandwidth_, strict=True)
+    plain = [f"{name} by {h:.2g}" for (name, kind, _), h in columns if getattr(kind, "word", "number") == "number"]
+    return f" ({', '.join(plain)})" if plain else ""
+
+
 def _meaning(model: Any) -> str:
     return (
-        "Values are written ± one standard error: privacy noise and sampling together. A branch is drawn only where it "
-        f"stands out of the noise: its significance exceeds {model.threshold_:.1f}, which noise alone reaches anywhere "
-        f"with probability {model.chance:g}."
+        "Values are written ± one standard error: privacy noise and sampling together. The curves are those of "
+        f"smoothed data{_widths(model)}: a bend narrower than that is flattened, which ± leaves out. A branch is drawn "
+        f"only where it stands out of the noise: its significance exceeds {model.threshold_:.1f}, which noise alone reaches "
+        f"anywhere with probability {model.chance:g}."
     )

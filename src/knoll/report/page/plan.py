@@ -41,7 +41,7 @@ def plan_found(plan: Any) -> Found:
         *(paragraph(note, class_="faint") for note in plan.notes),
     ]
     at = next((each for each in plan.risks if each.epsilon == best), None)
-    right = [] if at is None else [("A 50/50 guess is right, at most", f"{100 * at.right:.1f} %")]
+    right = [] if at is None else [("A 50/50 guess is right, at most", at.limit)]
     return Found(
         title=title, lead=plan.description, parts=parts, figures=figures,
         facts=[("Records", f"{plan.records:,}"), ("Clusters", ", ".join(map(str, ks))), *right],
@@ -82,7 +82,7 @@ def _figure(
 
 def _risk(plan: Any) -> dict[str, Any]:
     x, y = [each.epsilon for each in plan.risks], [float(each.right) for each in plan.risks]
-    text = [f"epsilon {a:g}: right at most {100 * b:.1f} % of the time" for a, b in zip(x, y, strict=True)]
+    text = [f"epsilon {each.epsilon:g}: right at most {each.limit} of the time" for each in plan.risks]
     layers = [{"draw": "line", "x": x, "y": y}, {"draw": "points", "x": x, "y": y, "text": text, "small": True}]
     axis = {"label": "a 50/50 guess is right, at most", "kind": "share", "low": 0.48, "high": 1.02}
     return {"type": "xy", "x": _epsilons(plan), "y": axis, "layers": layers, "narrow": True}
@@ -106,7 +106,8 @@ def _percent(value: float) -> str:
 def _sure(plan: Any) -> str:
     runs = sorted({each.runs for each in plan.expected})
     many = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
+    fits = "fit" if runs[-1] == 1 else "fits"
     return (
-        f"Every figure is from {many} fits to made-up data of this kind. Real clusters that overlap more, or are less "
-        "even in size, need a larger epsilon. No data of yours was touched, and nothing was spent."
+        f"Every figure is from {many} {fits} to made-up data of this kind. Real clusters that overlap more, or are "
+        "less even in size, need a larger epsilon. No data of yours was touched, and nothing was spent."
     )

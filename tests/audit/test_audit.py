@@ -224,3 +224,12 @@ def test_the_command_line(tmp_path):
     wrong = run.invoke(app, ["audit", "Means"])
     assert wrong.exit_code == 1
     assert "there are KMeans" in " ".join(wrong.output.split())
+
+
+@pytest.mark.parametrize("out", ["a.json", "nowhere/a.png"])
+def test_what_cannot_be_written_is_refused_before_any_attack(out, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("knoll.audit.audit", lambda *_, **__: pytest.fail("attacked before the file was looked at"))
+    done = CliRunner().invoke(app, ["audit", "Lloyd", "--out", out])
+    assert done.exit_code == 1
+    assert "ends in .png" in done.output or "no folder" in done.output

@@ -37,7 +37,9 @@ def audit(
     columns: Annotated[int, typer.Option(help="Columns of the made-up data, unless your object's bounds tell.")] = 2,
     confidence: Annotated[float, typer.Option(help="Probability that all bounds hold together.")] = 0.999,
     seconds: Annotated[float, typer.Option(help="Time limit: fewer runs are made if all would take longer.")] = 900.0,
-    out: Annotated[Path, typer.Option(help="The picture to write.")] = Path("audit.png"),
+    out: Annotated[
+        Path, typer.Option(help="The picture to write: .png, .svg or .pdf; a report lies beside it.")
+    ] = Path("audit.png"),
 ) -> None:
     """Attack an estimator on made-up data and print a lower bound on its epsilon. Touches no data of yours.
 
@@ -48,11 +50,11 @@ def audit(
     with plain_errors():
         given = {"epsilon": epsilon, "delta": delta, "relation": relation}
         given = {name: value for name, value in given.items() if value is not None}
+        out = _picture(out)
         mechanism, said = _mechanism(estimator, given)
         name = None if ":" in estimator else estimator
         limits: dict[str, Any] = {"runs": runs, "confidence": confidence, "seconds": seconds}
         found = attack(mechanism, columns=columns, name=name, verbose=True, **limits, **said)
-        out = out if out.suffix else out.with_suffix(".png")
         found.report(out.with_suffix(".html"), command=command_line())
         files = [*write_pictures(found, {out: "a picture"}), out.with_suffix(".html")]
     _print(found, runs, seconds)
@@ -60,6 +62,18 @@ def audit(
     console.print(f"Wrote {names}: the attacks against the guarantee.", highlight=False, soft_wrap=True, markup=False)
     if not found.passed:
         raise typer.Exit(1)
+
+
+def _picture(out: Path) -> Path:
+    """Return the file of the picture; refuse what cannot be written before minutes are spent on attacks."""
+    from knoll.privacy import DataError
+
+    out = out if out.suffix else out.with_suffix(".png")
+    if out.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise DataError(f"{out.name}: --out names a picture, which ends in .png, .svg or .pdf")
+    if not out.parent.is_dir():
+        raise DataError(f"{out}: there is no folder {out.parent}")
+    return out
 
 
 def _mechanism(name: str, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

@@ -131,6 +131,6 @@ def _meaning(model: Any) -> str:
     return (
         "Values are written ± one standard error: privacy noise and sampling together. The curves are those of "
         f"smoothed data{_widths(model)}: a bend narrower than that is flattened, which ± leaves out. A branch is drawn "
-        f"only where it stands out of the noise: its significance exceeds {model.threshold_:.1f}, which noise alone reaches "
-        f"anywhere with probability {model.chance:g}."
+        f"only where it stands out of the noise: its significance exceeds {model.threshold_:.1f}, which noise alone "
+        f"reaches anywhere with probability {model.chance:g}."
     )

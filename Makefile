@@ -63,7 +63,7 @@ mutants: $(VENV)/dev
 
 docs: $(VENV)/docs
 	$(BIN)/python -m tools.reference
-	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
 wheel: $(VENV)/knoll

@@ -65,6 +65,17 @@ def test_every_kind_is_small_and_asks_for_nothing(pages):
         assert block(text)["model"]["kind"] == kind
 
 
+def test_many_columns_stay_small():
+    rows = np.random.default_rng(0).uniform(size=(200, 600))
+    names = [f"a column with a long name, number {j}" for j in range(rows.shape[1])]
+    bounds = dict.fromkeys(names, (0, 1))
+    model = knoll.Lloyd(2, epsilon=1.0, bounds=bounds, random_state=0).fit(pd.DataFrame(rows, columns=names))
+    text = report_html(model)
+    assert len(text.encode()) < 500_000
+    assert "The first 200 of 600 columns" in text
+    assert "# and 400 more" in text
+
+
 def test_figures_are_those_of_the_model():
     model = made("clusters")
     text = report_html(model, command="knoll cluster <x>")

@@ -28,7 +28,7 @@ def clusters_found(model: Any, map: MapAsked = None) -> Found:
     apart = model.summary(None)
     words = dict(zip(apart["cluster"], apart["sets it apart"], strict=True))
     parts += [tag("h3", "What sets each cluster apart"), _cards(model, order[:MOST_CARDS], words)]
-    parts += [tag("h3", "All values"), summary_sheet(model, "cluster"), *quality_part(model)]
+    parts += [tag("h3", "All values"), *summary_sheet(model, "cluster"), *quality_part(model)]
     total = float(model.cluster_sizes_.sum())
     return Found(
         title=f"{counted(model.n_clusters_, 'cluster')}{in_data(model.privacy_)}",

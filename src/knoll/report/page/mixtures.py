@@ -33,7 +33,7 @@ def mixture_found(model: Any, map: MapAsked = None) -> Found:
         parts.append(figure("profile", "Every component, column by column.", "Bars: two standard errors."))
     order = np.argsort(-model.weights_, kind="stable").tolist()
     figures["sizes"] = bars_figure([_bar(model, i) for i in order], "weight", kind="share")
-    parts += [*_apart(model), tag("h3", "All values"), summary_sheet(model, "component"), *quality_part(model)]
+    parts += [*_apart(model), tag("h3", "All values"), *summary_sheet(model, "component"), *quality_part(model)]
     top = order[0]
     return Found(
         title=f"{counted(k, 'component')}{in_data(model.privacy_)}",

@@ -3,17 +3,17 @@
 from typing import Any
 
 from knoll.report.clusters import NOT_SEEN, count_with_error, with_error
-from knoll.report.page.axes import columns_of, value_text
-from knoll.report.page.html import Html, table
+from knoll.report.page.axes import MOST_AXES, columns_of, value_text
+from knoll.report.page.html import Html, paragraph, table
 
 MOST_CELLS = 6_000  # of a table: a larger one would make the page slow; the CSV files have all
 
 
-def summary_sheet(model: Any, word: str) -> Html:
+def summary_sheet(model: Any, word: str) -> list[Html]:
     """Return one row per cluster or component, the largest first: size, share and every column, each with its error."""
     summary = model.summary(None)
-    names = [name for name in summary if f"{name} ±" in summary]
-    names = names[: max(1, MOST_CELLS // max(len(summary["cluster"]), 1))]
+    every = [name for name in summary if f"{name} ±" in summary]
+    names = every[: max(1, min(MOST_AXES, MOST_CELLS // max(len(summary["cluster"]), 1)))]
     kinds = {name: kind for name, kind, _ in columns_of(model)}
     header = [word, "size" if word == "cluster" else "weight", "share", *names]
     rows, keys = [], []
@@ -24,9 +24,10 @@ def summary_sheet(model: Any, word: str) -> Html:
         rows.append([str(number), size_text(model, number), f"{summary['share'][i]:.1%}", *cells])
         keys.append([int(number), summary["size"][i], summary["share"][i], *values])
     texts = [3 + j for j, name in enumerate(names) if rows and not isinstance(summary[name][0], float)]
-    return table(
-        f"Every {word}", header, rows, keys=keys, marks=[int(each) for each in summary["cluster"]], texts=texts
-    )
+    marks = [int(each) for each in summary["cluster"]]
+    sheet = table(f"Every {word}", header, rows, keys=keys, marks=marks, texts=texts)
+    fewer = f"The first {len(names):,} of {len(every):,} columns; model.summary() has all."
+    return [sheet, *([paragraph(fewer, class_="faint")] if len(names) < len(every) else [])]
 
 
 def size_text(model: Any, i: int) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from knoll.report.page.html import Html, code, paragraph, tag
 
 _LONGEST = 100  # characters of one line of code
+_COLUMNS = 200  # whose bounds are written out
 _SILENT = {"verbose", "random_state", "base"}  # parameters that the lines leave out, unless they are plain values
 
 
@@ -101,7 +102,8 @@ def _bounds(model: Any) -> str | None:
         return f"knoll.Ball({bounds.radius!r}, {_code(tuple(bounds.middle))})"
     sides = [(float(low), float(high)) for low, high in zip(bounds.lower, bounds.upper, strict=True)]
     if names is None:
-        return repr(sides[0]) if len(set(sides)) == 1 else repr(sides)
+        shown = sides[0] if len(set(sides)) == 1 else sides
+        return repr(shown) if len(sides) <= _COLUMNS or shown is not sides else None
     return _dict([f"{str(name)!r}: {side!r}" for name, side in zip(names, sides, strict=True)])
 
 
@@ -109,7 +111,8 @@ def _dict(pairs: list[str]) -> str:
     short = f"{{{', '.join(pairs)}}}"
     if len(short) <= _LONGEST:
         return short
-    return "{\n" + "".join(f"        {pair},\n" for pair in pairs) + "    }"
+    more = [f"        # and {len(pairs) - _COLUMNS:,} more: model.bounds has all\n"] if len(pairs) > _COLUMNS else []
+    return "{\n" + "".join([f"        {pair},\n" for pair in pairs[:_COLUMNS]] + more) + "    }"
 
 
 def _fit(model: Any) -> str:

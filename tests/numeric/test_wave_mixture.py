@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import approx_fprime
 
 from knoll.numeric.distances import squared_distances
-from knoll.numeric.wave_mixture import Found, Waves, _Search, explain, squared_width
+from knoll.numeric.wave_mixture import Waves, _Search, explain, squared_width
 from knoll.steps.waves import drawn_frequencies
 
 WALLS = np.full(4, -20.0), np.full(4, 20.0)

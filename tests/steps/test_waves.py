@@ -27,7 +27,7 @@ def test_waves_find_the_clusters_at_a_small_budget(data):
     at, X = data
     model = fit(X)
     assert model.strategy_ == "waves"
-    assert "not above 120" in model.strategy_reason_
+    assert "not above 60" in model.strategy_reason_
     assert [each.query for each in model.privacy_.releases].count("Fourier features") == 1
     assert not any("tree" in each.query for each in model.privacy_.releases)
     assert np.sqrt(squared_distances(at, model.cluster_centers_).min(axis=1)).max() < 6

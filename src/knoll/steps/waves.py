@@ -35,7 +35,7 @@ LONGEST, SHORTEST = 0.7, 8.0  # frequencies, over the standard deviation of all 
 COUNT = 0.02  # weight of the number of records, which is known already
 MOST_WAVES = 40  # clusters: more were not tried
 MOST_AXES = 6  # more tell more of the places, but clusters are harder to find among them
-MOST_CLEAR = 120.0  # records of a cluster over the noise of one count, up to which waves show more than a tree
+MOST_CLEAR = 60.0  # records of a cluster over the noise of one count, up to which waves show more than a tree
 
 
 def may_use_waves(norm: int, frame: Frame, k: int) -> bool:

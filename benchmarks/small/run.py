@@ -13,6 +13,9 @@ sets.
     python -m benchmarks.small.run --held-out             kinds and seeds for the last look
     python -m benchmarks.small.run --three                three columns, kinds and seeds for the last look
     python -m benchmarks.small.run --plane                s1, birch2 and blobs of docs/benchmarks.md (KNOLL_DATA)
+    python -m benchmarks.small.run --sets                 all sets of docs/benchmarks.md; the two largest run once
+
+With `--sets` delta is records ** -1.1 and only `tree` and `KMeans` are run unless `--methods` says otherwise.
 """
 
 import argparse
@@ -42,13 +45,14 @@ from knoll.steps.one_release import release_view
 from knoll.steps.refine import Refined, lloyd_step
 
 PLANE = ["s1", "birch2_25k", "blobs_10000_2_16"]
+LARGE = ("gas", "mnist_pca50")
 METHODS = ("tree", "KMeans", "started true", "right basins")
 
 
 def sets(options: Any) -> Iterator[tuple[str, np.ndarray, np.ndarray | None, int]]:
     """Yield name, records, true centres if they are known, number of clusters."""
-    if options.plane:
-        yield from ((name, X, None, k) for name, X, k in datasets(PLANE))
+    if options.plane or options.sets:
+        yield from ((name, X, None, k) for name, X, k in datasets(PLANE if options.plane else None))
         return
     for case in THREE if options.three else HELD_OUT if options.held_out else TUNED:
         yield case.name, *case.records(), case.k
@@ -111,15 +115,16 @@ def centres_of(method: str, X: np.ndarray, true: np.ndarray, best: np.ndarray, g
 
 def measure(name: str, X: np.ndarray, true: np.ndarray | None, k: int, options: Any) -> Iterator[dict[str, Any]]:
     """Yield a row for each epsilon."""
-    best = best_known(X, k, options.starts)
+    best = best_known(X, k, 2 if name in LARGE else options.starts)
     least, d = loss(X, best), X.shape[1]
     box = Box((0.0,) * d, (1.0,) * d) if true is not None else Box(tuple(X.min(axis=0) - 1e-9), tuple(X.max(axis=0)))
     for epsilon in options.epsilons:
         row: dict[str, Any] = {"set": name, "records": len(X), "epsilon": epsilon}
         for method in options.methods:
             losses, seen, took, did = [], [], [], []
-            for run in range(options.runs):
-                given = {"n_clusters": k, "epsilon": epsilon, "delta": options.delta, "bounds": box}
+            for run in range(1 if name in LARGE else options.runs):
+                delta = len(X) ** -1.1 if options.sets else options.delta
+                given = {"n_clusters": k, "epsilon": epsilon, "delta": delta, "bounds": box}
                 given |= {"scale_by_bounds": true is not None, "random_state": run}
                 start = time.process_time()
                 centres, model = centres_of(method, X, best if true is None else true, best, given)
@@ -166,11 +171,13 @@ def main() -> None:
     parser.add_argument("--starts", type=int, default=50, help="of non-private k-means")
     parser.add_argument("--epsilons", type=lambda text: [float(each) for each in text.split(",")], default=[0.1, 0.25])
     parser.add_argument("--delta", type=float, default=1e-6)
-    parser.add_argument("--methods", type=lambda text: text.split(","), default=list(METHODS))
+    parser.add_argument("--methods", type=lambda text: text.split(","), help=f"default: {','.join(METHODS)}")
     parser.add_argument("--held-out", action="store_true", help="kinds and seeds for the last look")
     parser.add_argument("--three", action="store_true", help="three columns")
     parser.add_argument("--plane", action="store_true", help="plane sets of docs/benchmarks.md")
+    parser.add_argument("--sets", action="store_true", help="all sets of docs/benchmarks.md")
     options = parser.parse_args()
+    options.methods = options.methods or list(METHODS[:2] if options.sets else METHODS)
     warnings.simplefilter("ignore")
     rows = []
     for each in sets(options):
@@ -179,7 +186,7 @@ def main() -> None:
             print("  ".join(f"{name} {value}" for name, value in shown(row).items()), flush=True)
     if not rows:
         parser.error("no set was found: set KNOLL_DATA to a folder of NPZ files")
-    flags = [name for name in ("held_out", "three", "plane") if getattr(options, name)]
+    flags = [name for name in ("held_out", "three", "plane", "sets") if getattr(options, name)]
     command = " ".join(["python -m benchmarks.small.run", *(f"--{flag.replace('_', '-')}" for flag in flags)])
     command += f" --runs {options.runs} --starts {options.starts} --epsilons {','.join(map(str, options.epsilons))}"
     table = [shown(row) for row in [*rows, *together(rows, options.methods)]]

@@ -34,7 +34,7 @@ def test_waves_find_the_clusters_at_a_small_budget(data):
 
 
 @pytest.mark.filterwarnings("ignore::knoll.DiagnosticWarning")
-@pytest.mark.parametrize("given", [{"delta": 0.0}, {"epsilon": 4.0}, {"k": 20}, {"estimator": KMeansByTree}])
+@pytest.mark.parametrize("given", [{"delta": 0.0}, {"epsilon": 4.0}, {"k": 41}, {"estimator": KMeansByTree}])
 def test_the_tree_is_used_where_waves_show_less(given, data):
     assert fit(data[1], **given).strategy_ == "tree"
 

@@ -165,7 +165,8 @@ class KMeans(Sampled, PrivateCenters):
             return self._released_once(once, clear, k)
         root = root_of(seen, frame, reach)
         if self._may_once and may_use_waves(context.grant.norm, frame, k) and clear.value <= MOST_CLEAR:
-            found, centres = search_waves(context, grants, root, k, rng)
+            spare = spare_centres(k, affordable_steps(context.grant, frame, root, k))
+            found, centres = search_waves(context, grants, root, k + spare, rng)
         else:
             found = search_tree(context, grants, k, rng, root=root)
             steps = affordable_steps(context.grant, found.frame, found.root, k)

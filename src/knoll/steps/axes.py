@@ -82,7 +82,7 @@ class Rotation:
         return Centres(at, np.hstack([centres.variance, np.tile(rest, (k, 1))]), centres.weight, centres.error)
 
 
-def principal_axes(grant: Grant, frame: Frame, root: Leaves) -> Rotation:
+def principal_axes(grant: Grant, frame: Frame, root: Leaves, most: int = MOST_AXES) -> Rotation:
     """Release the scatter matrix about the released mean. Count the eigenvalues above the edge of pure noise."""
     axes, radius = ellipsoid(root.variance[0])
     query = ScatterMatrix(frame, root.mean[0], axes, float(radius))
@@ -92,7 +92,7 @@ def principal_axes(grant: Grant, frame: Frame, root: Leaves) -> Rotation:
     size = radius / axes
     unit = float(released.stderr[0]) / size[0] ** 2
     edge = 2**0.5 * unit / n * float(np.sqrt((size**2).sum() * (size**2).max()))
-    clear = int(np.clip((values > edge).sum(), 1, MOST_AXES))
+    clear = int(np.clip((values > edge).sum(), 1, most))
     return Rotation(vectors[:, ::-1].T.copy(), without_noise(values, edge)[::-1].copy(), clear)
 
 

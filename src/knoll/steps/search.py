@@ -16,7 +16,7 @@ from knoll.estimator import FitContext
 from knoll.numeric.mixture import Mixture
 from knoll.privacy import Grant
 from knoll.queries import Frame
-from knoll.steps.axes import Rotation, principal_axes, rotates
+from knoll.steps.axes import MOST_AXES, Rotation, principal_axes, rotates
 from knoll.steps.refine import hedge_points
 from knoll.steps.tree import Leaves, grow_tree, release_root
 
@@ -79,6 +79,7 @@ def search_tree(
     alike: bool = False,
     root: Leaves | None = None,
     tree: bool = True,
+    most_axes: int = MOST_AXES,
 ) -> Searched:
     """Search with grants for root, axes, tails and tree.
 
@@ -103,6 +104,8 @@ def search_tree(
         All records as one cell, if that is released already.
     tree : bool
         Whether a tree is grown along the axes; if not, the root is the only leaf there.
+    most_axes : int
+        Axes that are searched, at most.
     """
     frame = Frame(context.domain, context.scales)
     if root is None:
@@ -113,7 +116,7 @@ def search_tree(
         hedge = hedge_points(root, k, rng)
         leaves = grow_tree(grants.tails, levels, frame, root, finer * k, alike=alike)
         return Searched(frame, root, None, root, leaves, hedge, k)
-    rotation = principal_axes(grants.axes, frame, root)
+    rotation = principal_axes(grants.axes, frame, root, most_axes)
     turned = rotation.turn(root)
     k = k if isinstance(k, int) else k(frame, turned)
     hedge = rotation.along(hedge_points(root, k, rng))

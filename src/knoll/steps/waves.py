@@ -2,7 +2,7 @@
 
     axes     the principal axes that stand out of the noise                                        (axes.py)
     release  the sums of cosines and sines of random frequencies along these axes                  (FourierFeatures)
-    explain  the k round Gaussians that explain them best: free                                    (wave_mixture.py)
+    explain  the round Gaussians that explain them best, with some spares if steps can merge them  (wave_mixture.py)
 
 A tree divides its share among levels, and each level sees less of the records of a cell. Waves see all records at once:
 a cluster of m records stands m times the noise of one count above it, however many axes there are.
@@ -33,7 +33,8 @@ WAVES = "waves"
 FREQUENCIES = 800  # more tell the waves of different clusters apart, but take longer; they cost no budget
 LONGEST, SHORTEST = 0.7, 8.0  # frequencies, over the standard deviation of all records: clusters may be much narrower
 COUNT = 0.02  # weight of the number of records, which is known already
-MOST_WAVES = 16  # clusters: with more, the search for the best Gaussians ends in poor ones
+MOST_WAVES = 40  # clusters: more were not tried
+MOST_AXES = 6  # more tell more of the places, but clusters are harder to find among them
 MOST_CLEAR = 60.0  # records of a cluster over the noise of one count, up to which waves show more than a tree
 
 
@@ -60,7 +61,7 @@ def search_waves(
     context: FitContext, grants: Any, root: Leaves, k: int, rng: np.random.RandomState
 ) -> tuple[Searched, Centres]:
     """Release the axes, and waves along them with the grants of tails and tree. Return the clusters along the axes."""
-    found = search_tree(context, grants, k, rng, root=root, tree=False)
+    found = search_tree(context, grants, k, rng, root=root, tree=False, most_axes=MOST_AXES)
     assert found.rotation is not None
     along = found.rotation.search(context)
     return found, wave_centres(grants.tails.joined(grants.tree), along, found.seed, k, rng)
@@ -74,10 +75,10 @@ def wave_centres(grant: Grant, frame: Frame, root: Leaves, k: int, rng: np.rando
     cosines, sines = released.value[1:].reshape(2, -1) / n
     phase = query.frequencies @ mean
     about = cosines * np.cos(phase) + sines * np.sin(phase), sines * np.cos(phase) - cosines * np.sin(phase)
-    seen = Waves(query.frequencies, *about, float(released.stderr[1]) / n, spread)
+    seen = Waves(query.frequencies, *about, np.full(FREQUENCIES, float(released.stderr[1]) / n), spread)
     with one_thread(loops=True):
         found = explain(seen, k, (root.lower[0] - mean, root.upper[0] - mean), rng)
-    width = np.full((k, len(mean)), found.width)
+    width = np.tile(found.width, (k, 1))
     return Centres(found.at + mean, width, found.part / found.part.sum() * n, np.zeros(k))
 
 

@@ -67,10 +67,16 @@ class Lattice:
         """Per column, the whole numbers nearest to scale * (cos 0, cos 1 .. cos K, sin 1 .. sin K) of each cell."""
         made: dict[tuple[int, int], Floats] = {}  # columns are often alike
         for cells, top in set(zip(self.cells, self.top, strict=True)):
-            turn = 2 * np.pi / cells * (np.outer(np.arange(top + 1), np.arange(cells)) % cells)
-            table = np.vstack([np.rint(self.scale * np.cos(turn)), np.rint(self.scale * np.sin(turn[1:]))])
-            made[cells, top] = table
+            turn = 2 * np.pi / cells * np.arange(cells)
+            cosine, sine = np.rint(self.scale * np.cos(turn)), np.rint(self.scale * np.sin(turn))
+            times = np.outer(np.arange(top + 1), np.arange(cells)) % cells
+            made[cells, top] = np.vstack([cosine[times], sine[times[1:]]])
         return [made[alike] for alike in zip(self.cells, self.top, strict=True)]
+
+    @cached_property
+    def blur(self) -> list[Floats]:
+        """Per column, what the rounding of records to cells leaves of each frequency's amplitude."""
+        return [np.sinc(np.arange(top + 1) / cells) for top, cells in zip(self.top, self.cells, strict=True)]
 
     def histogram(self, block: Floats) -> Floats:
         """Count the records of a block in each cell; element-wise arithmetic decides the cell."""

@@ -52,17 +52,15 @@ def climb(values: np.ndarray) -> np.ndarray:
 
     Of equal values the later cell counts as higher, so that no two are equal.
     """
-    best, up = values.copy(), np.arange(values.size).reshape(values.shape)
+    best, up = values, np.arange(values.size).reshape(values.shape)
     for axis in reversed(range(values.ndim)):  # the best of all neighbours is the best of the best along each axis;
         height, cell = np.moveaxis(best, axis, 0), np.moveaxis(up, axis, 0)  # the last axis first: cells further along
-        before, whose = height.copy(), cell.copy()  # an axis are later ones, whatever their places on axes after it
-        for here, there, beats in (
-            (slice(1, None), slice(None, -1), np.greater),
-            (slice(None, -1), slice(1, None), np.greater_equal),
-        ):
-            better = beats(before[there], height[here])
-            np.copyto(height[here], before[there], where=better)
-            np.copyto(cell[here], whose[there], where=better)
+        best, up = best.copy(), up.copy()  # an axis are later ones, whatever their places on the axes after it
+        top, whose = np.moveaxis(best, axis, 0), np.moveaxis(up, axis, 0)
+        np.copyto(whose[1:], cell[:-1], where=height[:-1] > height[1:])
+        np.maximum(height[:-1], height[1:], out=top[1:])
+        np.copyto(whose[:-1], cell[1:], where=height[1:] >= top[:-1])
+        np.maximum(height[1:], top[:-1], out=top[:-1])
     higher = up.ravel()
     while True:
         further = higher[higher]

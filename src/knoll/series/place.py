@@ -199,7 +199,7 @@ def _followed(
     last, alive = points, np.ones(len(points), dtype=bool)
     for view in views:
         progress.report("placing peaks", 0.0)
-        moved = polish(view, last, clip)
+        moved = polish(view, last, clip, matters=alive)
         gap = np.linalg.norm((moved - last) / view.bandwidth, axis=1)
         others = np.linalg.norm((moved[:, None] - moved) / view.bandwidth, axis=-1) + 9 * np.eye(len(moved))
         value, curve = seen_at(view, moved)

@@ -1,4 +1,4 @@
-"""Grid points that an engine keeps, four bytes each, give the totals of the plain form on the rows, integer for integer.
+"""Grid points that an engine keeps, four bytes each, give the totals that the plain form gives on the rows.
 
 Up to eight columns go through loops over eight at once; lengths of blocks and numbers of centres lie about the ends of
 what those loops do side by side.
@@ -84,7 +84,7 @@ def asked(domain, k, rng):
 @pytest.mark.parametrize("d", [4, 5, 7, 8])
 @pytest.mark.parametrize("k", [1, 2, 3, 16, 33])
 def test_eight_columns_at_once(k, d, rng, monkeypatch):
-    """Every kind of query in every kind of domain, by blocks, and as an engine asks it: a pass that keeps, and one more."""
+    """Every kind of query in every kind of domain: by blocks, and by an engine, in a pass that keeps and one more."""
     found = []
     for domain, columns in domains(d, rng):
         assert worth_keeping(domain)

@@ -21,7 +21,7 @@ from knoll.queries.grid import Gridded
 from knoll.queries.points import points_on
 
 MOST_POINTS = 2**27  # bytes: with these, a process that streams a large file stays below .6 GB
-_ROWS = 2**13  # rows that are put on the grid at a time: they stay in cache
+_ROWS = 2**14  # rows that are put on the grid at a time: they stay in cache
 
 
 @dataclass(frozen=True)

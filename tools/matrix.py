@@ -25,7 +25,7 @@ from tools.output import RESULTS, write
 ROOT = Path(__file__).resolve().parent.parent
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 AS_OF = "2024-12-01"  # the floors of pyproject.toml were the newest, or older, on this day
-LOWEST_ON = "3.11"  # later Pythons have no wheels of libraries that old
+LOWEST_ON = ("3.11", "3.12")  # later Pythons have no wheels of libraries that old
 TOOLS = ("pytest", "pytest-xdist", "hypothesis", "dp-accounting", "mpmath", "xlsxwriter", "xlwt")
 OURS = "numpy scipy scikit-learn threadpoolctl randomgen numba pyarrow typer rich matplotlib pandas polars fastexcel"
 LEFT_OUT = ("tests/report", "tests/docs")  # a browser, and the site's own tools: not a matter of these versions
@@ -59,10 +59,10 @@ def made(python: str, versions: str, folder: Path) -> Path:
     return environment
 
 
-def tested(environment: Path, tests: list[str]) -> str:
+def tested(environment: Path, tests: list[str], jobs: int) -> str:
     """Run tests in an environment; return pytest's last words."""
     chosen = tests or ["tests", *(f"--ignore={each}" for each in LEFT_OUT)]
-    call = [str(environment / "bin" / "python"), "-m", "pytest", "-n", "2", "-p", "no:cacheprovider", *chosen]
+    call = [str(environment / "bin" / "python"), "-m", "pytest", "-n", str(jobs), "-p", "no:cacheprovider", *chosen]
     one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     done = subprocess.run(call, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **one},
                           cwd=ROOT)  # fmt: skip
@@ -71,13 +71,13 @@ def tested(environment: Path, tests: list[str]) -> str:
     return ", ".join(counts) if counts else "failed: no counts" if done.returncode else "all passed"
 
 
-def row(python: str, versions: str, tests: list[str]) -> dict[str, str]:
+def row(python: str, versions: str, tests: list[str], jobs: int) -> dict[str, str]:
     """Make one environment, run the tests there, and say which versions it held."""
     with tempfile.TemporaryDirectory() as folder:
         environment = made(python, versions, Path(folder))
         listed = json.loads(run("uv", "pip", "list", "--format", "json", environment=environment))
         version = {each["name"]: each["version"] for each in listed}
-        outcome = tested(environment, tests)
+        outcome = tested(environment, tests, jobs)
     shown = {name: version.get(name, "-") for name in OURS.split()}
     return {"Python": python, "versions": versions, **shown, "tests": " ".join(tests) or "all", "outcome": outcome}
 
@@ -86,19 +86,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", choices=PYTHONS, action="append", help="only this one; may be repeated")
     parser.add_argument("--versions", choices=("lowest", "newest"), action="append", help="only these")
+    parser.add_argument("--jobs", type=int, default=2, help="tests that run at once")
     parser.add_argument("tests", nargs="*", help="tests to run, all by default")
     options = parser.parse_args()
     wanted = [
         (python, versions)
         for versions in options.versions or ("lowest", "newest")
         for python in options.python or PYTHONS
-        if versions == "newest" or python == LOWEST_ON
+        if versions == "newest" or python in LOWEST_ON
     ]
     known = RESULTS / "matrix.json"
     rows = {(r["Python"], r["versions"]): r for r in json.loads(known.read_text())["rows"]} if known.exists() else {}
     for python, versions in wanted:
         print(f"Python {python}, {versions} versions ...", flush=True)
-        rows[python, versions] = row(python, versions, options.tests)
+        rows[python, versions] = row(python, versions, options.tests, options.jobs)
         write("matrix", "python -m tools.matrix", [rows[key] for key in sorted(rows)])
     sys.exit(any("failed" in r["outcome"] or "error" in r["outcome"] for r in rows.values()))
 

@@ -2,15 +2,18 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-import knoll.queries  # noqa: F401 (all that is compiled)
+import knoll
+import knoll.queries
 from knoll import progress
 from knoll.compiled.compiler import compiled
 from tests.compiled import plain
@@ -41,6 +44,10 @@ from knoll.compiled.sums import add_sums
 told = add_sums.ready().stats
 print("compiled", sum(told.cache_misses.values()), "fetched", sum(told.cache_hits.values()))
 """
+WHERE = """
+import knoll, numpy as np
+print(knoll.__file__, knoll.Lloyd(2, bounds=(-3, 3), random_state=0).fit(np.ones((300, 2))).n_features_in_)
+"""
 
 
 def _run(code, **variables):
@@ -63,6 +70,19 @@ def test_a_cache_that_cannot_be_written_does_not_matter(tmp_path):
     code += "print(to_grid(a, a[0], a[0], a[0], a.copy()))"
     away = {name: str(blocked / "sub") for name in ("NUMBA_CACHE_DIR", "HOME", "XDG_CACHE_HOME", "IPYTHONDIR")}
     assert _run(code, **away).strip() == "3"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a folder that is a file")
+def test_a_package_that_cannot_be_written_to_works_too(tmp_path):
+    """Neither the folder that is named, nor the package's own, nor the user's can be written: also not by root."""
+    shutil.copytree(Path(knoll.__file__).parent, tmp_path / "knoll", ignore=shutil.ignore_patterns("__pycache__"))
+    blocked = tmp_path / "knoll" / "compiled" / "__pycache__"
+    blocked.write_text("")
+    away = {name: str(blocked / "sub") for name in ("NUMBA_CACHE_DIR", "HOME", "XDG_CACHE_HOME", "IPYTHONDIR")}
+    for _ in range(2):
+        told = _run(FIRST + WHERE, PYTHONPATH=str(tmp_path), **away)
+        assert "compiled 1 fetched 0" in told
+        assert str(tmp_path) in told
 
 
 def test_a_damaged_cache_does_not_matter(tmp_path):

@@ -20,6 +20,15 @@ def test_numbers_equal_those_of_the_slow_reader(rng):
     random = [*rng.random(300).round(6), *rng.uniform(-1e6, 1e6, 300).round(2), *10 ** rng.uniform(-30, 30, 300)]
     powers = [f"{m}e{p}" for m, p in zip(rng.integers(0, 10**16, 300), rng.integers(-30, 30, 300), strict=True)]
     odd = ["-0", "1.", "0e0", "1E-5", "1e+22", "123456789012345e22", "1e23", "00012.5", "-0.0e-5", "9007199254740993"]
+    odd += [
+        "1" * 32,
+        "-" + "9" * 33,
+        "0." + "3" * 29,
+        "1234567890123456.",
+        "1234567890123456.e3",
+        "12345678901234567e308",
+    ]
+    odd += [" 12345678901234567", "12345678901234567 ", "12345678901234567E+99", "-1234567890.1234567e-99", "1" * 400]
     texts = [repr(float(each)) for each in random] + powers + odd + ["", " 7 ", None, "NA", "$1,234"]
     column = pa.array(texts, pa.string())
     assert bits(numbers_of_text(column, Notation())) == bits(_longer(column, Notation()))

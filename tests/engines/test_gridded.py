@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from knoll.engines import ArrayEngine, gridded, parts
+from knoll.engines import files as files_module
 from knoll.engines.files import FileEngine
 from knoll.privacy import DataError
 from knoll.queries import Ball, Box, CellMoments, CellShapes, ColumnHistograms, Frame, Nearest, SplitTree, TreeCounts
@@ -27,9 +28,10 @@ def X(rng):
     return rng.normal(size=(ROWS, COLUMNS))
 
 
-@pytest.fixture(autouse=True)
-def small_runs(monkeypatch):
+@pytest.fixture(autouse=True, params=[0, 99], ids=["decoded by all", "read ahead"])
+def small_runs(monkeypatch, request):
     monkeypatch.setattr(parts, "_RUN", 1000)
+    monkeypatch.setattr(files_module, "_RUNS_EACH", request.param)
 
 
 def asked(domain, rng):

@@ -132,7 +132,7 @@ def test_two_hundred_kills_leave_no_release_unrecorded(tmp_path):
         child = FORK.Process(target=_fit_until_killed, args=(path, write))
         child.start()
         os.close(write)
-        if kill % 2:  # every other child is killed after it began to work, however slow the machine
+        for _ in range((0, 1, 0, 3)[kill % 4]):  # every other child has begun to work, however slow the machine
             drawn += len(os.read(read, 1))
         time.sleep(chance.uniform(0.0, 0.05))
         os.kill(child.pid, signal.SIGKILL)

@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 import stat
 import warnings
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -67,10 +68,9 @@ class Book:
         return found
 
     def touch(self, *statements, witness=False):
-        with sqlite3.connect(self.witness if witness else self.path) as db:
+        with closing(sqlite3.connect(self.witness if witness else self.path)) as db, db:
             for statement in statements:
                 db.execute(*statement)
-        db.close()
 
     def refused(self, *statements, uses=("open", "begin", "record", "spend"), **where):
         """Whether every use after these statements is an error, and leaves the file as it is."""

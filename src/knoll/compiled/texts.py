@@ -11,7 +11,7 @@ from knoll.arrays import Floats, Integers
 from knoll.compiled.compiler import compiled
 
 _MOST_DIGITS = 15  # of a number, with its mark: below 10^15 < 2^53
-_LONGEST = 19
+_LONGEST = 32  # of a text that is looked at
 _TENS = np.array([10.0**k for k in range(23)])
 
 
@@ -30,11 +30,13 @@ def numbers_in(letters: Integers, ends: Integers, mark: int, values: Floats, lef
     mark : int
         The decimal mark; -1 if there is none.
     values, left : arrays of shape (n,)
-        The numbers, and 1 for a text that was not read.
+        The numbers, and 1 for a text that was not read; 2 if it is a plain number with a point and nothing around it,
+        which only has too many digits.
     """
     count = 0
     for i in range(len(values)):
         start, stop = ends[i], ends[i + 1]
+        bare = mark == 46 and start < stop and letters[start] > 32 and letters[stop - 1] > 32
         while start < stop and (letters[start] == 32 or 9 <= letters[start] <= 13):
             start += 1
         while start < stop and (letters[stop - 1] == 32 or 9 <= letters[stop - 1] <= 13):
@@ -68,12 +70,13 @@ def numbers_in(letters: Integers, ends: Integers, mark: int, values: Floats, lef
             else:
                 good = False
             at += 1
+        bare = bare and good and point + 1 < size
         power -= size - 1 - point if point >= 0 else 0
         if good and size <= _MOST_DIGITS and -22 <= power <= 22:
             number = np.float64(whole) * _TENS[power] if power > 0 else np.float64(whole) / _TENS[-power]
             values[i] = -number if negative else number
         else:
-            left[i] = 1
+            left[i] = 2 if bare else 1
             count += 1
     return count
 

@@ -10,7 +10,7 @@ files, never a value.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from knoll.engines.ahead import ahead
 from knoll.engines.batches import Decoder, Encoder
 from knoll.engines.csv import CsvFile, Dialect, is_value
 from knoll.engines.engine import Block, Engine, Missing, Rule
-from knoll.engines.gridded import Batch, FilePoints
+from knoll.engines.gridded import Batch, FilePoints, Run
 from knoll.engines.kept import Kept
 from knoll.engines.listing import data_files, file_kind
 from knoll.engines.marks import file_marks
@@ -31,9 +31,13 @@ from knoll.engines.parts import ArrowPart, Part, check_columns, open_part
 from knoll.engines.points import points_for
 from knoll.engines.vectors import folded, spread, width_of
 from knoll.privacy.errors import DataError, brief
-from knoll.privacy.query import QueryProtocol, bounded_total
+from knoll.privacy.query import QueryProtocol
 from knoll.privacy.relation import Record, Unit, User
 from knoll.queries.grid import Gridded
+from knoll.queries.points import points_on
+
+_RUNS_EACH = 2  # runs of row groups to a thread, at least: else some threads would wait for the last
+_TAKEN = 2**14  # rows that a thread decodes at a time: they stay in cache
 
 
 class FileEngine(Engine):
@@ -128,27 +132,33 @@ class FileEngine(Engine):
             return total
         self._points = kept
 
-        def work(rows: Batch | Gridded, number: int) -> Integers:
-            if isinstance(rows, Gridded):
-                return bounded_total(query, rows)
-            points = None if self._decoder.encoders else rows.on(kept.domain, self._decoder.names)
-            if points is None:
-                return bounded_total(query, kept.points(number, self._complete(rows.rows())))
-            kept.keep(number, points)
-            return bounded_total(query, points)
-
-        total = self._summed(query, work, ahead(self._batches(kept)))
+        batches = self._batches(kept)
+        work = partial(kept.total, query, self._points_of)
+        total = self._summed(query, work, batches if self._decoded_by_all else ahead(batches))
         kept.settle()
         self._check_files()
         return total
 
-    def _batches(self, kept: FilePoints) -> Iterator[tuple[Batch | Gridded, float]]:
+    @cached_property
+    def _decoded_by_all(self) -> bool:
+        """Whether there are runs enough that every thread decodes what it sums."""
+        return len(self._runs) >= _RUNS_EACH * (1 + self._helpers.number) and all(run for _, _, run in self._runs)
+
+    def _points_of(self, batch: Batch, domain: Any) -> Gridded:
+        """Return the grid points of a batch, of the records that are complete."""
+        points = None if self._decoder.encoders else batch.on(domain, self._decoder.names)
+        return Gridded.of(domain, points_on(domain, self._complete(batch.rows()))) if points is None else points
+
+    def _batches(self, kept: FilePoints) -> Iterator[tuple[Batch | Run | Gridded, float]]:
         """Yield what is kept of the files, and what is not as it is read; one run of row groups after the other."""
         number, runs = 0, self._runs
         for at, (part, stamp, run) in enumerate(runs):
             _check_unchanged(part.path, stamp)
             first, points = number, kept.part(at)
-            batches = self._run(part, run) if points is None else points
+            batches: Iterator[Any] = self._run(part, run) if points is None else points
+            if points is None and self._decoded_by_all and isinstance(part, ArrowPart) and run is not None:
+                whole = Run(part.rows_of(run), batches, self.n_columns)
+                batches = iter([whole] if whole.rows else [])
             for batch in batches:
                 number += 1
                 yield batch, at / len(runs)
@@ -160,8 +170,10 @@ class FileEngine(Engine):
     def _run(self, part: Part, run: list[int] | None) -> Iterator[Batch]:
         """Yield batches of a part of a file."""
         decoder, notation = self._decoder, replace(self._notation, semicolons=part.delimiter == ";")
-        options: tuple[Any, ...] = (decoder.names, decoder.user, decoder.encoders, 2 * self.block_rows)
-        batches = self._safely(part.path, part.batches, *options, *(() if run is None else (run,)))
+        rows = min(2 * self.block_rows, _TAKEN) if self._decoded_by_all else 2 * self.block_rows
+        options: tuple[Any, ...] = (decoder.names, decoder.user, decoder.encoders, rows)
+        alone = () if run is None else (run, not self._decoded_by_all)
+        batches = self._safely(part.path, part.batches, *options, *alone)
 
         def decode(batch: Any) -> Floats:
             return self._safely(part.path, decoder.rows, batch, part.path.name, notation)

@@ -12,14 +12,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from knoll.arrays import Floats
+from knoll.arrays import Floats, Integers
 from knoll.compiled.eight import WIDTH
 from knoll.engines.points import KeptPoints
+from knoll.privacy.query import QueryProtocol, bounded_total
 from knoll.queries.domain import Box
 from knoll.queries.grid import Gridded
+from knoll.queries.points import points_on
 
 MOST_POINTS = 2**27  # bytes: with these, a process that streams a large file stays below .6 GB
-_ROWS = 2**13  # rows that are put on the grid at a time: they stay in cache
+_ROWS = 2**14  # rows that are put on the grid at a time: they stay in cache
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,32 @@ class Batch:
         return Gridded.of(domain, grid)
 
 
+PointsOf = Callable[[Batch, Any], Gridded]
+"""Makes grid points of a domain of the records of a batch that are complete."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Row groups of a parquet file, decoded by the thread that sums them: no thread waits for a reader.
+
+    Attributes
+    ----------
+    rows : int
+        How many there are.
+    batches : iterator of Batch
+        All of them.
+    columns : int
+        How many numbers a row has.
+    """
+
+    rows: int
+    batches: Iterator[Batch]
+    columns: int
+
+    def __getitem__(self, which: slice) -> "Run":
+        return Run(0, iter(()), self.columns)  # only none of them can be had ahead of the rest
+
+
 class FilePoints(KeptPoints):
     """Grid points of a dataset's files, by the parts that they were read in."""
 
@@ -73,6 +101,46 @@ class FilePoints(KeptPoints):
     def noted(self, number: int, blocks: range) -> None:
         """Remember which blocks a part was read in."""
         self._parts[number] = blocks
+
+    def total(self, query: QueryProtocol, points_of: PointsOf, rows: Batch | Run | Gridded, number: int) -> Integers:
+        """Return a query's total over rows as they come, or as they were kept; keep them if there is room."""
+        if isinstance(rows, Gridded):
+            return bounded_total(query, rows)
+        if isinstance(rows, Run):
+            return self._of_run(query, points_of, rows, number)
+        points = points_of(rows, self.domain)
+        self.keep(number, points)
+        return bounded_total(query, points)
+
+    def _of_run(self, query: QueryProtocol, points_of: PointsOf, run: Run, number: int) -> Integers:
+        none = points_on(self.domain, np.empty((0, run.columns), order="F"))  # compiles what there is to compile
+        total, filled = bounded_total(query, Gridded.of(self.domain, none)), 0
+        room = self._room(run.rows) if number >= 0 else None
+        for batch in run.batches:
+            points = points_of(batch, self.domain)
+            if room is not None:
+                room[filled : filled + len(points)] = points
+                filled += len(points)
+            total += bounded_total(query, points)
+        if room is not None:
+            self._fill(number, room, filled)
+        return total
+
+    def _room(self, rows: int) -> Gridded | None:
+        """Return where grid points of so many records can be kept, and count it as held; None if there is no room."""
+        size = 4 * WIDTH * rows
+        with self._lock:
+            if self.domain.n_columns > WIDTH or self._held + size > self._most:
+                return None
+            self._held += size
+        return Gridded.of(self.domain, np.empty((rows, WIDTH), dtype=np.int32))
+
+    def _fill(self, number: int, room: Gridded, rows: int) -> None:
+        """Keep what was written to the first rows of a room."""
+        kept = room if rows == len(room) else Gridded.of(self.domain, np.array(room[:rows]))
+        with self._lock:
+            self._blocks[number] = kept
+            self._held -= room.nbytes - kept.nbytes
 
     def settle(self) -> None:
         """Forget blocks of parts that are not whole: such a part is read again."""

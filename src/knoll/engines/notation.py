@@ -216,7 +216,10 @@ def numbers_of_text(column: Any, notation: Notation) -> Floats:
     if numbers_in(letters, ends, mark, found, left) or column.null_count:
         absent = column.is_null().to_numpy(zero_copy_only=False)
         found[absent] = np.nan
-        rest = (left == 1) & ~absent
+        long, rest = (left == 2) & ~absent, (left == 1) & ~absent
+        if long.any():
+            found[long] = _cast(column if long.all() else column.filter(pa.array(long)))
+            found[np.isinf(found)] = np.nan
         if rest.any():
             found[rest] = _longer(column.filter(pa.array(rest)), notation)
     return found

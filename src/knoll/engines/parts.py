@@ -59,16 +59,21 @@ class ArrowPart:
                 group, rows = [], 0
         return runs or [None]
 
+    def rows_of(self, run: list[int]) -> int:
+        """The number of rows of some row groups, by the file's metadata."""
+        about = pa.parquet.read_metadata(self.path)
+        return sum(about.row_group(number).num_rows for number in run)
+
     def batches(
         self, names: list[str], ids: str | None, texts: Collection[str] = (), rows: int = _BATCH,
-        run: list[int] | None = None,
+        run: list[int] | None = None, threads: bool = True,
     ) -> Iterator[Any]:  # fmt: skip
         """Yield record batches, every column of its own type."""
         wanted = names if ids is None else [*names, ids]
         if self._form == "parquet":  # page by page: a scanner holds several row groups; each different text once
             words = [name for name in texts if family(self.kind(name)) == "text"]
             file = pa.parquet.ParquetFile(self.path, read_dictionary=words, pre_buffer=False, buffer_size=_BUFFER)
-            return file.iter_batches(rows, columns=wanted, row_groups=run)
+            return file.iter_batches(rows, columns=wanted, row_groups=run, use_threads=threads)
         scanner = self._dataset.scanner(
             columns=wanted,
             batch_size=rows,  # each batch has its cost

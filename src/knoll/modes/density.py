@@ -119,18 +119,18 @@ def best_by_cross_validation(series: Series, hs: np.ndarray) -> np.ndarray:
     """Return the bandwidth of least estimated squared error; tried ones are a quarter octave apart."""
     top, bottom = hs[0], hs[-1]
     steps = int(np.ceil(4 * np.log2(float((top / bottom).max())))) + 1
-    tried = [top * (bottom / top) ** t for t in np.linspace(0.0, 1.0, steps)]
-    return min(tried, key=lambda h: squared_error(series, h))
+    tried = top * (bottom / top) ** np.linspace(0.0, 1.0, steps)[:, None]
+    return tried[squared_errors(series, tried).argmin()]
 
 
-def squared_error(series: Series, bandwidth: np.ndarray) -> float:
+def squared_errors(series: Series, bandwidths: np.ndarray) -> np.ndarray:
     """Least-squares cross-validation: integral of f^2 less twice the mean of the leave-one-out density.
 
     Two Gaussian kernels overlap like one kernel with sqrt(2) times their bandwidth. So both terms are sums over all
     pairs of records, which the squared totals give. Noise adds its variance to a squared total; the second term
     subtracts it again.
     """
-    n, d = max(series.count, 1.0), len(bandwidth)
-    volume = kernel_volume(bandwidth)
-    square = series.at(2**0.5 * bandwidth).pairs(debias=False) / (n**2 * volume * 2 ** (d / 2))
-    return square - 2 * (series.at(bandwidth).pairs(debias=True) - n) / (n**2 * volume)
+    n, d = max(series.count, 1.0), bandwidths.shape[1]
+    volume = np.array([kernel_volume(h) for h in bandwidths])
+    square = series.pairs(2**0.5 * bandwidths, debias=False) / (n**2 * volume * 2 ** (d / 2))
+    return square - 2 * (series.pairs(bandwidths, debias=True) - n) / (n**2 * volume)

@@ -93,7 +93,7 @@ class FourierGrid(Query):
                 size = np.abs(table) ** norm
                 both = size[: top + 1].copy()
                 both[1:] += size[top + 1 :]
-                total = np.tensordot(total, both, axes=(0, 0))
+                total = np.tensordot(total, without_mirrored(both), axes=(0, 0))
             self._norms[norm] = float(total.max()) ** (1 / norm)
         return self._norms[norm]
 
@@ -114,6 +114,19 @@ class FourierGrid(Query):
         rounding = float(square.sum()) * ((scale**2 + 2**0.5 * scale + 1) ** d - scale ** (2 * d))
         least = float(kernel.min()) - rounding
         return math.sqrt(2 * self._norm(2) ** 2 - 2 * min(least, 0.0))
+
+
+def without_mirrored(sizes: Floats) -> Floats:
+    """Return the columns of a table without the half, or the three quarters, that repeat others bit for bit.
+
+    Cosines and sines have the same size at cell c, cells - c and cells / 2 - c. That is looked at, not assumed: the
+    largest norm over the cells that are left is the largest of all.
+    """
+    if np.array_equal(sizes[:, 1:], sizes[:, :0:-1]):
+        sizes = sizes[:, : sizes.shape[1] // 2 + 1]
+    if np.array_equal(sizes, sizes[:, ::-1]):
+        sizes = sizes[:, : (sizes.shape[1] + 1) // 2]
+    return sizes
 
 
 class FourierFeatures(Query):

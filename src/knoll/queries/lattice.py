@@ -67,10 +67,22 @@ class Lattice:
         """Per column, the whole numbers nearest to scale * (cos 0, cos 1 .. cos K, sin 1 .. sin K) of each cell."""
         made: dict[tuple[int, int], Floats] = {}  # columns are often alike
         for cells, top in set(zip(self.cells, self.top, strict=True)):
-            turn = 2 * np.pi / cells * (np.outer(np.arange(top + 1), np.arange(cells)) % cells)
-            table = np.vstack([np.rint(self.scale * np.cos(turn)), np.rint(self.scale * np.sin(turn[1:]))])
-            made[cells, top] = table
+            turn = 2 * np.pi / cells * np.arange(cells)
+            cosine, sine = np.rint(self.scale * np.cos(turn)), np.rint(self.scale * np.sin(turn))
+            times = np.outer(np.arange(top + 1), np.arange(cells)) % cells
+            made[cells, top] = np.vstack([cosine[times], sine[times[1:]]])
         return [made[alike] for alike in zip(self.cells, self.top, strict=True)]
+
+    @cached_property
+    def blur(self) -> list[Floats]:
+        """Per column, what the rounding of records to cells leaves of each frequency's amplitude."""
+        return [np.sinc(np.arange(top + 1) / cells) for top, cells in zip(self.top, self.cells, strict=True)]
+
+    @cached_property
+    def _turns(self) -> list[tuple[Floats, Floats]]:
+        """Per column, its frequencies, and what a second derivative multiplies each with."""
+        turns = [2 * np.pi / each * np.arange(top + 1) for each, top in zip(self.period, self.top, strict=True)]
+        return [(w, -np.square(w)) for w in turns]
 
     def histogram(self, block: Floats) -> Floats:
         """Count the records of a block in each cell; element-wise arithmetic decides the cell."""
@@ -92,8 +104,8 @@ class Lattice:
 
     def bases(self, column: int, points: Floats, top: int, orders: int) -> Floats:
         """The same for all orders up to the second, (1 + orders, points, 2 top + 1): one sine and cosine for all."""
-        w = 2 * np.pi / self.period[column] * np.arange(top + 1)
-        phase = np.outer(points - self.low[column] - self.width[column] / 2, w)
+        w, curve = (each[: top + 1] for each in self._turns[column])
+        phase = (points - self.low[column] - self.width[column] / 2)[:, None] * w
         found = np.empty((1 + orders, len(points), 2 * top + 1))
         np.cos(phase, out=found[0, :, : top + 1])
         np.sin(phase[:, 1:], out=found[0, :, top + 1 :])
@@ -102,7 +114,8 @@ class Lattice:
             np.multiply(-w[1:], found[0, :, top + 1 :], out=found[1, :, 1 : top + 1])
             np.multiply(w[1:], found[0, :, 1 : top + 1], out=found[1, :, top + 1 :])
         if orders >= 2:
-            np.multiply(-np.square(np.concatenate([w, w[1:]])), found[0], out=found[2])
+            np.multiply(curve, found[0, :, : top + 1], out=found[2, :, : top + 1])
+            np.multiply(curve[1:], found[0, :, top + 1 :], out=found[2, :, top + 1 :])
         return found
 
     def frequency_of_feature(self, column: int) -> Integers:

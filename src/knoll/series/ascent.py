@@ -38,10 +38,15 @@ def ascend(series: Series, points: np.ndarray, clip: Callable[[np.ndarray], np.n
 
 
 def polish(
-    series: Surface, points: np.ndarray, clip: Callable[[np.ndarray], np.ndarray], steps: int = 20
-) -> np.ndarray:
-    """Move points that are near a top onto it: Newton where the surface curves down, mean shift elsewhere."""
+    series: Surface, points: np.ndarray, clip: Callable[[np.ndarray], np.ndarray], steps: int = 20,
+    matters: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
+    """Move points that are near a top onto it: Newton where the surface curves down, mean shift elsewhere.
+
+    Points that do not matter are moved along, and not waited for.
+    """
     points = clip(points)
+    wait = np.ones(len(points), dtype=bool) if matters is None else matters
     for _ in range(steps):
         if not len(points):
             break
@@ -51,9 +56,9 @@ def polish(
         if down.any():
             step[down] = -np.linalg.solve(hessian[down], gradient[down][..., None])[..., 0]
         moved = clip(points + _short(step, series.bandwidth))
-        size = np.abs((moved - points) / series.bandwidth).max()
+        size = np.abs((moved - points) / series.bandwidth).max(axis=1)
         points = moved
-        if size < (_QUICK if down.all() else _STILL):
+        if (size < np.where(down, _QUICK, _STILL))[wait].all():
             break
     return points
 

@@ -58,10 +58,10 @@ class FeatureSeries(BaseSeries):
         weights = np.exp(here - logsumexp(rungs, axis=1))
         return weights / weights.sum()
 
-    def pairs(self, *, debias: bool) -> float:
+    def pairs(self, bandwidths: np.ndarray, *, debias: bool) -> np.ndarray:
         """Sum of the kernel over all pairs of records, self-pairs too; `debias` subtracts the noise's variance."""
         square = self.cosines**2 + self.sines**2 - (2 * self.stderr**2 if debias else 0.0)
-        return float(self._gain @ square)
+        return np.array([self.at(h)._gain @ square for h in bandwidths])
 
     @cached_property
     def noise(self) -> float:

@@ -65,7 +65,7 @@ class Path:
         if sharpest > SHARPEST:
             return np.full(final.shape, np.inf)
         square = np.square(self.bandwidths)
-        spreads = np.array([widths(curve) for curve in self.curves[:, i]]) * square
+        spreads = widths(self.curves[:, i]) * square
         wide = np.clip(spreads[own], WIDTHS[0] * square[own], WIDTHS[1] * square[own])
         usual = USUAL**2 * wide
         times, noise, pair = self._clearest(i, own, wide, alive)
@@ -114,13 +114,13 @@ def joined(spreads: np.ndarray, wide: np.ndarray, own: int, alive: np.ndarray) -
 
 
 def widths(curve: np.ndarray) -> np.ndarray:
-    """Return the variance of the records around a top along each column, in squared bandwidths; noise may make it < 0.
+    """Return the variance of the records around tops along each column, in squared bandwidths; noise may make it < 0.
 
     A Gaussian bump of covariance R has curvature (1 + R)^-1 over its height.
     """
     values, axes = np.linalg.eigh(curve)
     spread = 1 / np.maximum(values, 1 / (1 + WIDTHS[1])) - 1
-    return np.square(axes) @ spread
+    return (np.square(axes) @ spread[..., None])[..., 0]
 
 
 def hidden_height(curves: np.ndarray) -> np.ndarray:

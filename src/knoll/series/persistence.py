@@ -52,15 +52,15 @@ def climb(values: np.ndarray) -> np.ndarray:
 
     Of equal values the later cell counts as higher, so that no two are equal.
     """
-    best, up = values.copy(), np.arange(values.size).reshape(values.shape)
-    for axis in range(values.ndim):  # the best of all neighbours is the best of the best along each axis
-        height, cell = np.moveaxis(best, axis, 0), np.moveaxis(up, axis, 0)
-        before, whose = height.copy(), cell.copy()
-        for here, there in ((slice(1, None), slice(None, -1)), (slice(None, -1), slice(1, None))):
-            other = before[there]
-            better = (other > height[here]) | ((other == height[here]) & (whose[there] > cell[here]))
-            np.copyto(height[here], other, where=better)
-            np.copyto(cell[here], whose[there], where=better)
+    best, up = values, np.arange(values.size).reshape(values.shape)
+    for axis in reversed(range(values.ndim)):  # the best of all neighbours is the best of the best along each axis;
+        height, cell = np.moveaxis(best, axis, 0), np.moveaxis(up, axis, 0)  # the last axis first: cells further along
+        best, up = best.copy(), up.copy()  # an axis are later ones, whatever their places on the axes after it
+        top, whose = np.moveaxis(best, axis, 0), np.moveaxis(up, axis, 0)
+        np.copyto(whose[1:], cell[:-1], where=height[:-1] > height[1:])
+        np.maximum(height[:-1], height[1:], out=top[1:])
+        np.copyto(whose[:-1], cell[1:], where=height[1:] >= top[:-1])
+        np.maximum(height[1:], top[:-1], out=top[:-1])
     higher = up.ravel()
     while True:
         further = higher[higher]
@@ -69,9 +69,12 @@ def climb(values: np.ndarray) -> np.ndarray:
         higher = further
 
 
-def mesh_passes(values: np.ndarray, top: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return pairs of neighbouring maxima, the height of the highest pass between them and its flat index."""
-    mesh, steps = top.reshape(values.shape), np.cumprod([1, *values.shape[:0:-1]])[::-1]
+def mesh_passes(values: np.ndarray, peak: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return pairs of neighbouring peaks, the height of the highest pass between them and its flat index.
+
+    `peak` is the number of the peak that each cell belongs to.
+    """
+    mesh, steps = peak.reshape(values.shape), np.cumprod([1, *values.shape[:0:-1]])[::-1]
     ends = []
     for shift in product((-1, 0, 1), repeat=values.ndim):
         if shift <= (0,) * values.ndim:
@@ -85,44 +88,46 @@ def mesh_passes(values: np.ndarray, top: np.ndarray) -> tuple[np.ndarray, np.nda
     a, b = np.hstack(ends)
     flat = values.ravel()
     lower = np.where(flat[a] <= flat[b], a, b)
-    pair = np.minimum(top[a], top[b]) * values.size + np.maximum(top[a], top[b])
-    order = np.argsort(pair, kind="stable")
-    pair, lower = pair[order], lower[order]
+    one, other, peaks, edges = peak[a], peak[b], int(peak.max()) + 1, max(len(a), 1)
+    pair = np.minimum(one, other) * peaks + np.maximum(one, other)
+    pair, order = np.divmod(np.sort(pair * edges + np.arange(len(a))), edges)  # quicker than argsort, and stable
+    lower = lower[order]
     first = np.flatnonzero(np.diff(pair, prepend=-1))
     height = flat[lower]
     highest = np.maximum.reduceat(height, first) if len(first) else height
     reached = np.flatnonzero(height == np.repeat(highest, np.diff(first, append=len(pair))))
     where = lower[reached[np.searchsorted(reached, first)]]  # of equally high ones the first
-    return np.column_stack(np.divmod(pair[first], values.size)), highest, where
+    return np.column_stack(np.divmod(pair[first], peaks)), highest, where
 
 
 def merge_tree(heights: np.ndarray, pairs: np.ndarray, passes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return each peak's parent and the number of the pass where they meet; -1 for none. Highest peak first."""
     owner, ends = list(range(len(heights))), pairs.tolist()  # plain integers: quicker one by one
-    parent, meets = np.full(len(heights), -1), np.full(len(heights), -1)
-
-    def root(i: int) -> int:
-        while owner[i] != i:
-            owner[i] = i = owner[owner[i]]
-        return i
-
+    parent, meets = [-1] * len(heights), [-1] * len(heights)
     for number in np.argsort(-passes, kind="stable").tolist():
-        one, other = root(ends[number][0]), root(ends[number][1])
+        one, other = ends[number]
+        while owner[one] != one:
+            owner[one] = one = owner[owner[one]]
+        while owner[other] != other:
+            owner[other] = other = owner[owner[other]]
         if one != other:
-            one, other = min(one, other), max(one, other)
+            if one > other:
+                one, other = other, one
             owner[other], parent[other], meets[other] = one, one, number
-    return parent, meets
+    return np.array(parent, dtype=int), np.array(meets, dtype=int)
 
 
 def mesh_peaks(values: np.ndarray, axes: list[np.ndarray]) -> tuple[Peaks, np.ndarray]:
     """Return the peaks of a function given on a mesh, and the peak that each cell belongs to."""
     top = climb(values)
     maxima = np.flatnonzero(top == np.arange(len(top)))
-    maxima = maxima[np.argsort(-values.ravel()[maxima], kind="stable")]
-    number = np.full(values.size, -1)
+    order = np.argsort(-values.ravel()[maxima], kind="stable")
+    number = np.empty(values.size, dtype=int)
     number[maxima] = np.arange(len(maxima))
-    pairs, passes, where = mesh_passes(values, top)
-    parent, meets = merge_tree(values.ravel()[maxima], number[pairs].reshape(-1, 2), passes)
+    peak, rank = number[top], np.argsort(order)
+    pairs, passes, where = mesh_passes(values, peak)
+    maxima = maxima[order]
+    parent, meets = merge_tree(values.ravel()[maxima], rank[pairs], passes)
 
     def places(flat: np.ndarray) -> np.ndarray:
         return np.column_stack([axis[i] for axis, i in zip(axes, np.unravel_index(flat, values.shape), strict=True)])
@@ -133,4 +138,4 @@ def mesh_peaks(values: np.ndarray, axes: list[np.ndarray]) -> tuple[Peaks, np.nd
     low = np.full(len(maxima), -np.inf)
     low[met] = passes[meets[met]]
     peaks = Peaks(places(maxima), values.ravel()[maxima], parent, places(at), low)
-    return peaks, number[top].reshape(values.shape)
+    return peaks, rank[peak].reshape(values.shape)

@@ -16,6 +16,7 @@ it is post-processing.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.stats import chi2
@@ -37,6 +38,7 @@ CHANCE_UP, CHANCE_DOWN = 0.13, 0.005
 FLATTEST, WIDEST = 0.02, 50.0
 
 Sight = tuple[np.ndarray, np.ndarray, np.ndarray]
+Derivatives = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def settle(
@@ -132,12 +134,16 @@ class Bumps:
         spread = (axes * r[:, None]) @ np.swapaxes(axes, 1, 2) * np.outer(series.bandwidth, series.bandwidth)
         return cls(tops, value * np.sqrt((1 + r).prod(axis=1)), spread)
 
-    def others(self, points: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Value, gradient and Hessian at point i of the kernel sum of all bumps but the i-th."""
+    def kernels(self, h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Precisions of the kernel sums of the bumps at a bandwidth, and their heights."""
         precision = np.linalg.inv(self.covariances + np.diag(h**2))
-        tops = self.records * np.prod(h) * np.sqrt(np.linalg.det(precision))
-        turned = np.einsum("jab,ijb->ija", precision, points[:, None] - self.centres)
-        value = tops * np.exp(-np.einsum("ija,ija->ij", turned, points[:, None] - self.centres) / 2)
+        return precision, self.records * np.prod(h) * np.sqrt(np.linalg.det(precision))
+
+    def others(self, points: np.ndarray, precision: np.ndarray, tops: np.ndarray) -> Derivatives:
+        """Value, gradient and Hessian at point i of the kernel sum of all bumps but the i-th; see `kernels`."""
+        away = points[:, None] - self.centres
+        turned = np.einsum("jab,ijb->ija", precision, away)
+        value = tops * np.exp(-np.einsum("ija,ija->ij", turned, away) / 2)
         np.fill_diagonal(value, 0.0)
         curve = np.einsum("ij,ija,ijb->iab", value, turned, turned) - np.einsum("ij,jab->iab", value, precision)
         return value.sum(axis=1), -np.einsum("ij,ija->ia", value, turned), curve
@@ -175,9 +181,13 @@ class Alone:
         """Standard error of the noise of each partial derivative."""
         return self.series.gradient_noise
 
-    def derivatives(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    @cached_property
+    def _kernels(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.bumps.kernels(self.bandwidth)
+
+    def derivatives(self, points: np.ndarray) -> Derivatives:
         """Value, gradient and Hessian."""
-        whole, others = self.series.derivatives(points), self.bumps.others(points, self.bandwidth)
+        whole, others = self.series.derivatives(points), self.bumps.others(points, *self._kernels)
         return whole[0] - others[0], whole[1] - others[1], whole[2] - others[2]
 
 
@@ -189,7 +199,7 @@ def _followed(
     last, alive = points, np.ones(len(points), dtype=bool)
     for view in views:
         progress.report("placing peaks", 0.0)
-        moved = polish(view, last, clip)
+        moved = polish(view, last, clip, matters=alive)
         gap = np.linalg.norm((moved - last) / view.bandwidth, axis=1)
         others = np.linalg.norm((moved[:, None] - moved) / view.bandwidth, axis=-1) + 9 * np.eye(len(moved))
         value, curve = seen_at(view, moved)

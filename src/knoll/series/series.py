@@ -30,8 +30,8 @@ def spectra(lattice: Lattice, bandwidth: np.ndarray) -> list[np.ndarray]:
     """The same column by column: its factors."""
     found = []
     for top, period, h in zip(lattice.top, lattice.period, bandwidth, strict=True):
-        k = np.arange(top + 1)
-        one = np.exp(-((2 * np.pi * k * h / period) ** 2) / 2) * np.where(k > 0, 2.0, 1.0)
+        one = np.exp(-((2 * np.pi * np.arange(top + 1) * h / period) ** 2) / 2)
+        one[1:] *= 2.0
         found.append(one / one.sum())
     return found
 
@@ -68,10 +68,8 @@ class GridSeries(BaseSeries):
     @cached_property
     def _gains(self) -> list[np.ndarray]:
         """Per column, the kernel's spectrum at each feature, corrected for the rounding of records to cells."""
-        lattice, found = self.lattice, []
-        for j, (one, cells) in enumerate(zip(spectra(lattice, self.bandwidth), lattice.cells, strict=True)):
-            found.append((one / np.sinc(np.arange(len(one)) / cells))[lattice.frequency_of_feature(j)])
-        return found
+        damped = zip(spectra(self.lattice, self.bandwidth), self.lattice.blur, strict=True)
+        return [np.concatenate([gain := one / blur, gain[1:]]) for one, blur in damped]
 
     @cached_property
     def _gain(self) -> np.ndarray:
@@ -87,6 +85,8 @@ class GridSeries(BaseSeries):
     @cached_property
     def _coefficients(self) -> np.ndarray:
         """Gain times total of the features that matter."""
+        if self._tops == self.lattice.top:
+            return self._gain * self.totals
         kept = [
             np.concatenate([np.arange(use + 1), top + 1 + np.arange(use)])
             for use, top in zip(self._tops, self.lattice.top, strict=True)
@@ -138,12 +138,10 @@ class GridSeries(BaseSeries):
                 alike = np.einsum("pk,pkr->pr", cosine, alike.reshape(len(one), top + 1, -1))
         return np.sqrt(np.maximum(2 * (self.noise**2 - alike[:, 0]), 0.0))
 
-    def pairs(self, *, debias: bool) -> float:
+    def pairs(self, bandwidths: np.ndarray, *, debias: bool) -> np.ndarray:
         """Sum of the kernel over all pairs of records, self-pairs too; `debias` subtracts the noise's variance."""
         square = np.where(self.stderr > 0, self.totals**2 - (self.stderr**2 if debias else 0.0), 0.0)
-        for one in reversed(self._gains):
-            square = square @ one
-        return float(square)
+        return np.array([reduce(np.matmul, reversed(self.at(h)._gains), square) for h in bandwidths])
 
     def on_mesh(self, *axes: np.ndarray) -> np.ndarray:
         """Return the kernel sum on the product of axes, column by column: cheap for large meshes."""

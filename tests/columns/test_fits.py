@@ -143,3 +143,19 @@ def test_shares_in_words_are_proper_and_unknown_amounts_are_not_numbers():
     assert values == [8.0, 16.0]
     assert 0 < errors[0] < 1
     assert errors[1] == np.inf
+
+
+@pytest.mark.parametrize("kind", ["hour", "date"])
+def test_an_even_column_of_another_kind_does_not_hide_clusters(kind):
+    rng = np.random.default_rng(0)
+    places = np.array([[40, 40, 40], [60, 60, 40], [60, 40, 60]])
+    segment = rng.integers(3, size=20_000)
+    numbers = places[segment] + 4 * rng.normal(size=(20_000, 3))
+    more, what = {
+        "hour": (rng.uniform(0, 24, 20_000), knoll.Cyclic.hour()),
+        "date": (rng.integers(0, 1000, 20_000).astype("M8[D]"), ("1970-01-01", "1972-09-27")),
+    }[kind]
+    table = {"a": numbers[:, 0], "b": numbers[:, 1], "c": numbers[:, 2], "more": more}
+    bounds = {"a": (0, 100), "b": (0, 100), "c": (0, 100), "more": what}
+    model = knoll.KMeans(3, epsilon=2.0, bounds=bounds, random_state=0).fit(table)
+    assert adjusted_rand_score(segment, model.predict(table)) > 0.95

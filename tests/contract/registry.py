@@ -13,6 +13,7 @@ import pyarrow.parquet
 
 import knoll
 from knoll import registry
+from knoll.bounds.balance import spread_query
 from knoll.engines import ArrayEngine
 from knoll.engines.files import FileEngine
 from knoll.engines.stream import StreamEngine
@@ -113,6 +114,13 @@ def _shapes(domain, k, *, scaled=False, **weights):
     references = (cells.centres - domain.centre) / frame.scales
     axes = np.tile(1 / np.sqrt(frame.half), (k, 1)) * np.linspace(1, 2, k)[:, None]
     return CellShapes(cells, frame, references, axes, np.linspace(0.3, 0.2, k) * frame.half.min() ** 0.5, **weights)
+
+
+def _shapes_of_all(domain, **weights):
+    """One cell, whose ellipsoid holds all of a box, corners and all: bounds limit each column."""
+    frame = Frame(domain, domain.half)
+    one = np.ones((1, domain.n_columns))
+    return CellShapes(SplitTree(domain), frame, 0 * one, one, np.array([domain.n_columns**0.5]), **weights)
 
 
 def _components(domain, k, *, cells=False, bits=9, seed=0, **options):
@@ -246,6 +254,9 @@ QUERIES = {
     "pair votes, projected": (PairVotes(Nearest(np.array([[0.5, 0.1], [-0.3, 0.2], [0.0, 0.0]]), PROJECTED), 0.2), 5),
     "shapes, box": (_shapes(BOX2, 4), 2),
     "shapes, one cell": (_shapes(BOX5, 1, scaled=True, square_weight=0.7), 5),
+    "shapes, beyond the bounds": (_shapes_of_all(BOX5, square_weight=2.2), 5),
+    "shapes, beyond the bounds, squares": (_shapes_of_all(BOX5, square_weight=5.0), 5),
+    "shapes, spread of numbers": (spread_query(PRODUCT), 5),
     "shapes, one column": (_shapes(BOX1, 1, count_weight=0.5, square_weight=0.3), 1),
     "shapes, ball": (_shapes(BALL3, 3, count_weight=0.5), 3),
     "scatter matrix": (ScatterMatrix(Frame(BOX5, BOX5.half), np.zeros(5), np.ones(5), 0.8), 5),

@@ -7,6 +7,7 @@ from knoll.queries import Circle, Corners, Line, Product
 from knoll.queries.product import Part
 
 _YES_AND_NO = 0.5  # weight of a line from no to yes: they are then as far apart as two levels of a category
+_ROUND = 0.4**0.5  # weight of a circle: all its points are on the rim, so that its variance, once spread evenly, is 0.4
 
 
 def domain_of(columns: Columns) -> Product:
@@ -24,7 +25,7 @@ def domain_of(columns: Columns) -> Product:
         elif part[0] == "corners":
             parts.append(Corners(part[1], weight))
         else:
-            parts.append(Circle(weight))
+            parts.append(Circle(weight * _ROUND))
     return Product.of(parts, columns.names, columns.coordinates)
 
 

@@ -92,8 +92,9 @@ def open_curator(
     planned = estimator._sparse_asks if is_sparse else estimator._asks
     ledger = open_ledger(estimator.ledger)
     imputing = Imputing.of(estimator, domain)
-    balance = estimator._has_metric and estimator.scale_by_bounds and domain is not None and balances(domain)
-    spare = 1.0 - (MOST_SHARE if private else SHARE if balance else 0.0) - imputing.share
+    several = balances(domain, getattr(estimator, "columns_", None))
+    balance = domain if estimator._has_metric and estimator.scale_by_bounds and several else None
+    spare = 1.0 - (MOST_SHARE if private else SHARE if balance is not None else 0.0) - imputing.share
     curator = Curator(
         engine,
         budget,
@@ -105,7 +106,7 @@ def open_curator(
         asks=(
             *(bounds_asks(engine.n_columns) if private else ()),
             *imputing.asks,
-            *(balance_asks(domain) if balance and domain is not None else ()),
+            *(balance_asks(balance) if isinstance(balance, Product) else ()),
             *(ask.within(spare) for ask in asks or planned(coordinates)),
         ),
     )
@@ -120,7 +121,7 @@ def open_curator(
             domain, in_doubt = bought.box, bought.in_doubt
         imputed = imputing.fill(engine, grant)
         scales = domain.scales if estimator.scale_by_bounds else np.ones(domain.n_columns)
-        scales = balanced(grant, domain) if balance and isinstance(domain, Product) else scales
+        scales = balanced(grant, balance) if isinstance(balance, Product) else scales
         statement = partial(curator.statement, (*known, *counted))
         yield FitContext(grant.rest, domain, scales, statement, in_doubt, is_sparse, imputed)
 

@@ -13,6 +13,7 @@ two ends of a bent sheet face each other across a gap, and are one by their midd
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from knoll.numeric.distances import squared_distances
 from knoll.numeric.hills import neighbours
@@ -25,6 +26,7 @@ IN_DOUBT, IF_CLEAR, NOISY = -1.5, 1.0, 0.1  # NOISY: standard error of the place
 ALONE = 2.0  # log odds less, if one pair speaks for all: it was picked
 ROUGH = 0.15  # part by which the votes expected of two clouds may be wrong: cells are no Gaussians
 MOST_BY_VOTES = 12.0  # log odds: the two models are not so true that more could be said
+ONE_CLOUD = 2.0  # standard deviations between two Gaussians that leave no valley between them
 DRAWS = 150  # points drawn for each pair and 2 for each cell: the error of an expected count is below a tenth
 
 
@@ -94,6 +96,25 @@ def widths(at: np.ndarray, variance: np.ndarray, count: np.ndarray, ends: np.nda
     way = at[j] - at[i]
     within = (((1 - part) * variance[i] + part * variance[j]) * np.square(way)).sum(axis=1)
     return np.square(way).sum(axis=1) / np.sqrt(np.maximum(within, 1e-300))
+
+
+def one_in_all_but(
+    parts: list[slice], at: np.ndarray, error: np.ndarray, variance: np.ndarray, count: np.ndarray
+) -> np.ndarray:
+    """Return the group of each cell, if those are one that differ in one part of the columns alone.
+
+    Elsewhere no valley is possible: their means, with squared errors, are within ONE_CLOUD standard deviations.
+    """
+    m = len(at)
+    i, j = np.triu_indices(m, 1)
+    share = (count[j] / (count[i] + count[j]))[:, None]
+    within = (1 - share) * variance[i] + share * variance[j]
+    way = np.maximum(np.square(at[j] - at[i]) - error[i] - error[j], 0.0)
+    one = np.zeros((m, m), dtype=bool)
+    for part in parts:
+        rest, spread = np.delete(way, part, axis=1), np.delete(within, part, axis=1)
+        one[i, j] |= np.square(rest.sum(axis=1)) <= ONE_CLOUD**2 * (rest * spread).sum(axis=1)
+    return np.asarray(connected_components(one, directed=False)[1])
 
 
 def join(evidence: Evidence, m: int, doubt: float = 0.0) -> tuple[np.ndarray, np.ndarray]:

@@ -16,12 +16,13 @@ from knoll.compiled.sums import add_products, add_shapes
 from knoll.queries.domain import Ball, Box
 from knoll.queries.points import points_on
 from knoll.queries.projection import Projected
-from knoll.queries.query import Query, require_finite, tiles
+from knoll.queries.query import UNIT, Query, require_finite, tiles
 
 SHAPE_BITS = 16
 SHAPE_UNIT = 2**SHAPE_BITS
 """Grid units to a displacement on the rim of the ellipsoid."""
 
+_FAR = 2.0**40  # farther than any displacement from its reference, in units of an ellipsoid
 _FINE = 10  # weight of a displacement; weights of counts and squares are tenths of it
 
 
@@ -68,6 +69,9 @@ class _Ellipsoids:
         # worth of one unit, per cell and column; a cell without width still has a size to divide by
         self.size = np.maximum(radii[:, None] / axes, frame.half * 2.0**-30)
         self._per_step = frame.steps / self.size * SHAPE_UNIT
+        # the largest |v| in each column of a box: its grid points are within UNIT of the middle
+        edge = (UNIT + np.abs(self._origin)) * self._per_step / SHAPE_UNIT
+        self.reach = edge if isinstance(frame.domain, Box) else np.full_like(edge, _FAR)
         wider = ((0, 0), (0, max(0, WIDTH - self._origin.shape[1])))
         self._eight = np.pad(self._origin, wider), np.pad(self._per_step, wider)
         require_finite("reference points", self._origin)
@@ -113,6 +117,9 @@ class CellShapes(Query):
       t = 2 + 1 / (2 b^2). The l1 is at most sqrt(d) s + b s sqrt(4 - s^2), s = |p| <= 2; with s = 2 sin a and c = cos a
       that is 2 sin a (sqrt(d) + 2 b c), largest where 4 b c^2 + sqrt(d) c = 2 b. One column has |p| + |q| <= 2:
       s + b s (2 - s), largest at s = 2 if 2 b <= 1, else at s = 1 + 1 / (2 b).
+    - where the bounds end before the ellipsoid does, a column has |v| <= h, h from the bounds and the reference.
+      Columns add up: w^2 + sum (h^2 + b^2 h^4), or w + sum (h + b h^2); a difference with p = |u - v| <= 2 h has
+      |u + v| <= 2 h - p, at most p^2 + b^2 p^2 (2 h - p)^2, or p + b p (2 h - p), in each column. The smaller holds.
     - rounding: a displacement is a whole number, so only squares are cut. Two numbers of the same sign, each cut
       towards zero, differ by less than one unit more than before: at most b d^(1/norm) units more in all.
 
@@ -176,7 +183,10 @@ class CellShapes(Query):
     def max_norm(self, norm: int) -> float:
         """Count, displacement and squares together."""
         parts = [self._w, 1.0 if norm == 2 else self.frame.n_columns**0.5, self._b]
-        return _FINE * SHAPE_UNIT * float(np.linalg.norm(parts, norm))
+        ellipsoid = float(np.linalg.norm(parts, norm))
+        h, b = self._ellipsoids.reach, self._b
+        columns = (h**norm + (b * h**2) ** norm).sum(axis=1).max()
+        return _FINE * SHAPE_UNIT * min(ellipsoid, float(self._w**norm + columns) ** (1 / norm))
 
     def max_difference(self, norm: int) -> float:
         """Two records in different cells, or the worst pair within one."""
@@ -191,8 +201,21 @@ class CellShapes(Query):
         else:
             c = 4 * b / (d**0.5 + (d + 32 * b**2) ** 0.5)
             within = 2 * (1 - c**2) ** 0.5 * (d**0.5 + 2 * b * c)
+        within = min(within, _apart_in_bounds(self._ellipsoids.reach, b, norm))
         # cutting squares to the grid moves a difference by less than one unit in each column
         return max(apart, _FINE * SHAPE_UNIT * (within + b * d ** (1 / norm) / SHAPE_UNIT))
+
+
+def _apart_in_bounds(h: Floats, b: float, norm: int) -> float:
+    """Return the largest difference of (v, b v^2) within one cell whose columns have |v| <= h, (cells, columns)."""
+    if b == 0:
+        return float((np.power(2 * h, norm).sum(axis=1) ** (1 / norm)).max())
+    if norm == 1:
+        p = np.where(2 * b * h <= 1, 2 * h, h + 1 / (2 * b))
+        return float((p + b * p * (2 * h - p)).sum(axis=1).max())
+    p = (3 * h - np.sqrt(np.maximum(np.square(h) - 2 / b**2, 0.0))) / 2
+    inside = np.where(b * h >= 2**0.5, np.square(p) * (1 + np.square(b * (2 * h - p))), 0.0)
+    return float(np.sqrt(np.maximum(np.square(2 * h), inside).sum(axis=1).max()))
 
 
 class ScatterMatrix(Query):

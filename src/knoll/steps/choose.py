@@ -14,8 +14,9 @@ import numpy as np
 from scipy.cluster.hierarchy import linkage
 
 from knoll.estimator import FitContext
-from knoll.numeric.valleys import Evidence, expected_votes, join, widths
+from knoll.numeric.valleys import Evidence, expected_votes, join, one_in_all_but, widths
 from knoll.privacy import Ask, Grant, Shares
+from knoll.queries import Product
 from knoll.steps.axes import rotated_tree_asks
 from knoll.steps.centres import Centres
 from knoll.steps.pieces import BORDER, MOST, Pieces, find_pieces, how_many, joined, pieces_asks
@@ -104,35 +105,73 @@ def choose_clusters(context: FitContext, grant: Grant, shares: Shares, rng: np.r
     found = search_tree(context, grants, lambda frame, root: how_many(grant, frame, root), rng, alike=True)
     rounds = grants.rounds if found.rotation is not None else grants.rounds.joined(grants.axes)
     pieces = find_pieces(found, rounds, grants.votes, rng)
-    group, choice = choose_k(pieces, rng)
+    group, choice = choose_k(pieces, rng, levels_of(context, found))
     return Chosen(found, pieces, group, centres_of(pieces, group), choice)
 
 
-def choose_k(pieces: Pieces, rng: np.random.RandomState) -> tuple[np.ndarray, Choice]:
+@dataclass(frozen=True)
+class Levels:
+    """Columns of levels: their coordinates, and the axes that pieces are measured along (rows).
+
+    Nothing lies between two levels, so that every level of a column would be a cluster. Levels make clusters where
+    several columns go together: groups that differ in one column of levels alone are one.
+    """
+
+    parts: list[slice]
+    axes: np.ndarray
+
+    def joined(self, group: np.ndarray, pieces: Pieces) -> np.ndarray:
+        """Return the groups of pieces after groups that differ in one column of levels alone are joined."""
+        while True:
+            known, squared = centres_of(pieces, group), np.square(self.axes)
+            error = _errors_of(pieces, group) @ squared
+            found = one_in_all_but(self.parts, known.at @ self.axes, error, known.variance @ squared, known.weight)
+            if found.max() == group.max():
+                return group
+            group = np.where(group >= 0, found[group], -1)
+
+
+def levels_of(context: FitContext, found: Searched) -> Levels | None:
+    """Return the columns of levels, if there are some beside another column."""
+    domain = context.domain
+    if not isinstance(domain, Product) or not domain.levels or len(domain.parts) < 2:
+        return None
+    axes = np.eye(domain.n_columns) if found.rotation is None else found.rotation.axes
+    return Levels([where for _, where, _ in domain.levels], axes)
+
+
+def choose_k(pieces: Pieces, rng: np.random.RandomState, levels: Levels | None = None) -> tuple[np.ndarray, Choice]:
     """Return the group of each piece (-1: none), and how many there are, with candidates."""
     m = len(pieces.count)
     if m == 1:
-        return np.zeros(1, dtype=int), Choice.of(1, np.array([1]))
+        return np.zeros(1, dtype=int), Choice.of(1, np.array([1]), 1.0 if levels is None else UNSURE)
     ends, apart, one = expected_votes(pieces.at, pieces.variance, pieces.count, BORDER, rng)
     votes = pieces.votes[ends[:, 0], ends[:, 1]]
     width = widths(pieces.at, pieces.variance, pieces.count, ends)
     evidence = Evidence(ends, apart, one, votes, pieces.votes_sd, width)
-    group = heavy(join(evidence, m)[0], pieces.count)
-    others = [_again(evidence, pieces, rng) for _ in range(REDRAWS)]
+    group = _grouped(evidence, pieces, levels)
+    others = [_again(evidence, pieces, rng, levels) for _ in range(REDRAWS)]
     k = int(group.max()) + 1
     sizes = np.bincount(group[group >= 0], pieces.count[group >= 0])
     even = sizes.min() >= UNEVEN * sizes.mean()
-    choice = Choice.of(k, np.array([k, *others]), 1.0 if even else UNSURE)
+    told = levels is None or k > 1  # beside levels, one cloud and many that overlap look alike
+    choice = Choice.of(k, np.array([k, *others]), 1.0 if even and told else UNSURE)
     return group, choice.with_coarser(coarser_level(centres_of(pieces, group).at))
 
 
-def _again(evidence: Evidence, pieces: Pieces, rng: np.random.RandomState) -> int:
+def _grouped(evidence: Evidence, pieces: Pieces, levels: Levels | None, doubt: float = 0.0) -> np.ndarray:
+    """Return the group of each piece (-1: none)."""
+    group = heavy(join(evidence, len(pieces.at), doubt)[0], pieces.count)
+    return group if levels is None else levels.joined(group, pieces)
+
+
+def _again(evidence: Evidence, pieces: Pieces, rng: np.random.RandomState, levels: Levels | None) -> int:
     """Return the number of clusters with noise drawn once more, in another view."""
     at = pieces.at + pieces.at_sd * rng.standard_normal(pieces.at.shape) / 2**0.5
     width = widths(at, pieces.variance, pieces.count, evidence.ends)
     votes = evidence.votes + 2**0.5 * evidence.votes_sd * rng.standard_normal(len(evidence.votes))
     again = replace(evidence, votes=votes, width=width)
-    return int(heavy(join(again, len(at), VIEWS * rng.standard_normal())[0], pieces.count).max()) + 1
+    return int(_grouped(again, replace(pieces, at=at), levels, VIEWS * rng.standard_normal()).max()) + 1
 
 
 def heavy(group: np.ndarray, count: np.ndarray) -> np.ndarray:
@@ -159,3 +198,12 @@ def centres_of(pieces: Pieces, group: np.ndarray) -> Centres:
     which = np.flatnonzero(group >= 0)
     known = Centres(pieces.at, pieces.variance, pieces.count, np.square(pieces.at_sd).sum(axis=1))
     return joined(known, pieces.count, which, group[which])
+
+
+def _errors_of(pieces: Pieces, group: np.ndarray) -> np.ndarray:
+    """Return the squared errors of the means of groups, per column."""
+    which = np.flatnonzero(group >= 0)
+    weight = pieces.count[which] / np.bincount(group[which], pieces.count[which])[group[which]]
+    part = np.zeros((int(group.max()) + 1, len(which)))
+    part[group[which], np.arange(len(which))] = np.square(weight)
+    return np.asarray(part @ np.square(pieces.at_sd[which]))

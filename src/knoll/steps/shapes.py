@@ -10,7 +10,7 @@ import numpy as np
 
 from knoll.numeric.made_up import Measured, unclipped
 from knoll.privacy import Ask, Grant, Released
-from knoll.queries import Ball, Box, CellShapes, Frame, Product, Projected
+from knoll.queries import Ball, Box, CellShapes, Frame, Line, Product, Projected
 from knoll.queries.shapes import Cells
 
 # Clip radius^2 = (1 + CLIP / sqrt(dims)) * expected squared length, or more (see `ellipsoid`). A larger CLIP means more
@@ -152,7 +152,8 @@ def measured_shapes(
 ) -> Measured:  # fmt: skip
     """Return what a release showed of the cells about points `at`, for the error bars of centres made of it.
 
-    With `levels`, records lie on corners: they fill a clip, all about as far from its middle, and none is far beyond.
+    With `levels`, records lie on corners or circles: they fill a clip, all about as far from its middle, and none is
+    far beyond.
     """
     k, d = at.shape
     n = np.maximum(seen.count, seen.count_sd)[:, None]
@@ -172,9 +173,12 @@ def measured_shapes(
 
 
 def mostly_levels(domain: Box | Ball | Projected) -> bool:
-    """Return whether most coordinates of a domain are levels of categories."""
+    """Return whether most coordinates of a domain are levels of categories or of circles: records lie on their rim."""
     source = domain.source if isinstance(domain, Projected) else domain
-    return isinstance(source, Product) and 2 * len(source.number_places) < source.n_columns
+    if not isinstance(source, Product):
+        return False
+    lines = sum(isinstance(source.parts[j], Line) for j in source.numbers)
+    return 2 * lines <= source.n_columns
 
 
 def beyond_clip(

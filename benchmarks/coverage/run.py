@@ -2,10 +2,10 @@
 
 Every fit draws its kind of data, numbers of records and clusters, epsilon, bounds and units at random. A centre is
 compared, column by column, with the mean of the records assigned to it (clipped to the bounds), a size with their
-number; means and weights of mixtures with those of the records weighted by their responsibilities; centres of directions
-with the direction of the mean. Only finite bars count; a finite bar of a cluster to which no record is assigned is a miss. "Bar / error" is the median over fits of the
-root mean square bar over the root mean square error, in bars of clusters that are seen: 1 is right, 2 is twice as wide
-as needed.
+number; means and weights of mixtures with those of the records weighted by their responsibilities; centres of
+directions with the direction of the mean. Only finite bars count; a finite bar of a cluster to which no record is
+assigned is a miss. "Bar / error" is the median over fits of the root mean square bar over the root mean square error,
+in bars of clusters that are seen: 1 is right, 2 is twice as wide as needed.
 
     python -m benchmarks.coverage.run                   about an hour
     python -m benchmarks.coverage.run --quick           a few minutes

@@ -234,4 +234,5 @@ def _filled(
     known = float((1 / error).sum())
     expected = float(np.clip((weight * variance).sum(axis=1), 0.0, 1.0).mean())
     gain = guessed**2 / (guessed**2 + 1 / known)
-    return part, error, (expected + gain * (float((part / error).sum()) / known - expected), float((gain / known) ** 0.5))
+    average = expected + gain * (float((part / error).sum()) / known - expected)
+    return part, error, (average, float((gain / known) ** 0.5))

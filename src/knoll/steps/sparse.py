@@ -215,7 +215,7 @@ def shrunk_means(grant: Grant, cells: Nearest, domain: ChosenColumns) -> tuple[C
         signal = np.maximum((np.square(apart[:, band]) - noise**2).mean(axis=1, keepdims=True), 0.0)
         part = signal / (signal + noise**2)
         gain[:, band] = part
-        doubt = noise**2 * (2 / apart[:, band].shape[1]) ** 0.5  # of the signal; single columns may have more of it than others
+        doubt = noise**2 * (2 / apart[:, band].shape[1]) ** 0.5  # of the signal
         own = np.maximum(np.square(apart[:, band]) - noise**2, signal + doubt)
         left[:, band] = np.square(1 - part) * own
     centres = common + gain * apart

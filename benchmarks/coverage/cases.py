@@ -10,8 +10,9 @@ import knoll
 Rng = np.random.Generator
 SIZES = (300, 1000, 5000, 50_000)
 TIMES = (1, 3, 50)  # clusters asked for, over the true number
-EPSILONS = (0.25, 1.0, 4.0)
+EPSILONS = (0.1, 0.25, 1.0, 4.0)
 SHAPES = ((2, 3), (2, 8), (4, 5), (12, 4))  # columns, true clusters
+WIDE = ((4, 5), (12, 4), (64, 8))  # of directions
 
 
 def _centres(rng: Rng, k: int, d: int, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -161,10 +162,12 @@ class Case:
         return knoll.Box(tuple(middle - half), tuple(middle + half))
 
 
-def draw_cases(kinds: dict[str, Kind], number: int, seed: int, largest: int, columns: int = 99) -> list[Case]:
+def draw_cases(
+    kinds: dict[str, Kind], number: int, seed: int, largest: int, shapes: tuple[tuple[int, int], ...] = SHAPES
+) -> list[Case]:
     """Draw cases: every factor by itself, so that each level of each is met often."""
     rng = np.random.default_rng(seed)
-    names, shapes = sorted(kinds), [shape for shape in SHAPES if shape[0] <= columns]
+    names = sorted(kinds)
     cases = []
     for i in range(number):
         d, k = shapes[rng.integers(len(shapes))]

@@ -2,10 +2,10 @@
 
 Every fit draws its kind of data, numbers of records and clusters, epsilon, bounds and units at random. A centre is
 compared, column by column, with the mean of the records assigned to it (clipped to the bounds), a size with their
-number; means and weights of mixtures with those of the records weighted by their responsibilities. Only finite bars
-count; a finite bar of a cluster to which no record is assigned is a miss. "Bar / error" is the median over fits of the
-root mean square bar over the root mean square error, in bars of clusters that are seen: 1 is right, 2 is twice as wide
-as needed.
+number; means and weights of mixtures with those of the records weighted by their responsibilities; centres of
+directions with the direction of the mean. Only finite bars count; a finite bar of a cluster to which no record is
+assigned is a miss. "Bar / error" is the median over fits of the root mean square bar over the root mean square error,
+in bars of clusters that are seen: 1 is right, 2 is twice as wide as needed.
 
     python -m benchmarks.coverage.run                   about an hour
     python -m benchmarks.coverage.run --quick           a few minutes
@@ -25,15 +25,20 @@ import numpy as np
 import knoll
 from benchmarks.common import write
 from benchmarks.coverage import modes
-from benchmarks.coverage.cases import HELD_OUT, LAST, NEW, TUNED, draw_cases
+from benchmarks.coverage.cases import HELD_OUT, LAST, NEW, SHAPES, TUNED, WIDE, draw_cases
+from knoll.queries.sphere import lengthened
 
-CLUSTERERS = ("KMeans", "Lloyd", "FastLloyd", "PEMeans", "LSHTree", "Cubes", "MorseClustering", "ModeClustering")
+SPHERICAL = "SphericalKMeans"
+CLUSTERERS = (
+    "KMeans", "Lloyd", "FastLloyd", "PEMeans", "LSHTree", "Cubes", "MorseClustering", "ModeClustering", SPHERICAL,
+)  # fmt: skip
 MIXTURES = ("GaussianMixture", "EMGaussianMixture", "HardEMGaussianMixture")
 SLOW = {"MorseClustering": 5000, "ModeClustering": 50_000, **dict.fromkeys(MIXTURES, 5000)}
 MOST_COMPONENTS = 60  # of a mixture or landscape: more take minutes
 
 
 MODES = ("ModeSeeking",)
+FACTORS = ("kind", "n", "d", "times", "epsilon", "bounds", "scaled", "strategy")
 
 
 def fitted(name: str, case: Any) -> tuple[Any, np.ndarray]:
@@ -45,6 +50,8 @@ def fitted(name: str, case: Any) -> tuple[Any, np.ndarray]:
     k = case.k * case.times
     if name in (*MIXTURES, "MorseClustering"):
         k = min(k, MOST_COMPONENTS)
+    if name == SPHERICAL:  # directions have neither bounds nor units
+        return knoll.SphericalKMeans(k, epsilon=case.epsilon, random_state=case.seed % 1000).fit(X), X
     model = getattr(knoll, name)(
         k, epsilon=case.epsilon, bounds=case.domain(X), scale_by_bounds=case.scaled, random_state=case.seed % 1000
     )
@@ -53,7 +60,8 @@ def fitted(name: str, case: Any) -> tuple[Any, np.ndarray]:
 
 def errors(model: Any, X: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Return errors and bars of centres and sizes. An error is infinite if there is nothing to compare with."""
-    rows = model.bounds_.clip(X)
+    spherical = isinstance(model, knoll.SphericalKMeans)
+    rows = lengthened(X) if spherical else model.bounds_.clip(X)
     if hasattr(model, "weights_stderr_"):
         shares = model.to_mixture().predict_proba(rows)
         if type(model).__name__.startswith("Hard"):
@@ -68,8 +76,8 @@ def errors(model: Any, X: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]
         np.add.at(target, labels, rows)
         centres = model.cluster_centers_, model.centers_stderr_
         sizes = model.cluster_sizes_, model.cluster_sizes_stderr_
-    with np.errstate(all="ignore"):
-        away = np.where(mass[:, None] > 1e-6, centres[0] - target / mass[:, None], np.inf)
+    target = lengthened(target) if spherical else target / np.maximum(mass, 1e-6)[:, None]
+    away = np.where(mass[:, None] > 1e-6, centres[0] - target, np.inf)
     unit = model.bounds_.half
     return {"centres": (away / unit, centres[1] / unit), "sizes": (sizes[0] - mass / scale, sizes[1])}
 
@@ -77,7 +85,7 @@ def errors(model: Any, X: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]
 def measure(name: str, case: Any) -> dict[str, Any]:
     """Fit once; return how many bars are finite and cover, and how wide they are."""
     model, X = fitted(name, case)
-    row: dict[str, Any] = {}
+    row: dict[str, Any] = {"strategy": model.strategy_} if hasattr(model, "strategy_") else {}
     pairs = modes.mode_errors(model, case) if name in MODES else errors(model, X)
     for what, (error, bar) in pairs.items():
         finite = np.isfinite(bar)
@@ -124,7 +132,7 @@ def main() -> None:
         cases: list[Any] = list(
             modes.draw_mode_cases(modes.HELD_OUT if options.held_out else modes.TUNED, number, seed)
             if name in MODES
-            else draw_cases(kinds, number, seed, largest)
+            else draw_cases(kinds, number, seed, largest, WIDE if name == SPHERICAL else SHAPES)
         )
         start, rows = time.monotonic(), []
         for case in cases:
@@ -134,7 +142,7 @@ def main() -> None:
         table.append(summary(rows, {"estimator": name, "level": "all"}))
         print(f"{table[-1]} {time.monotonic() - start:.0f} s", flush=True)
         if options.levels:
-            for factor in (f for f in ("kind", "n", "d", "times", "epsilon", "bounds", "scaled") if f in rows[0]):
+            for factor in (f for f in FACTORS if f in rows[0]):
                 for level in sorted({row[factor] for row in rows}):
                     part = [row for row in rows if row[factor] == level]
                     table.append(summary(part, {"estimator": name, "level": f"{factor} {level}"}))

@@ -11,7 +11,7 @@ from knoll.numeric.made_up import as_records
 from knoll.privacy import PrivacyError
 from knoll.queries import Corners, Line, Product
 from knoll.rows import points_of
-from knoll.steps.shapes import Shapes, measured_shapes
+from knoll.steps.shapes import Shapes, beyond_clip, measured_shapes
 
 CLUSTERERS = ["KMeans", "Lloyd", "FastLloyd", "PEMeans", "LSHTree", "Cubes", "MorseClustering", "ModeClustering"]
 MIXTURES = ["GaussianMixture", "EMGaussianMixture", "HardEMGaussianMixture"]
@@ -140,3 +140,46 @@ def test_a_cell_whose_records_were_clipped_on_one_side_is_hidden():
     seen = Shapes(np.full(2, 500.0), 500 * moved, np.full((2, 2), 1.0), 5.0, 0.5 * ones, 0.05 * ones)
     measured = measured_shapes(seen, np.zeros((2, 2)), moved, 0.001 * ones, ones, radii)
     np.testing.assert_array_equal(np.isfinite(measured.noise).all(axis=1), [False, True])
+
+
+def test_few_counts_do_not_tell_that_all_are_alike():
+    count, noise = np.array([200.0, 261.0, 196.0]), np.full(3, 147.0)
+    assert (counted(count, noise, pure=False)[1] > 0.5 * noise).all()  # their median is as uncertain
+    many = 1000 + 100 * np.random.default_rng(0).normal(size=400)
+    assert (counted(many, np.full(400, 100.0), pure=False)[1] < 60).mean() > 0.9
+
+
+def test_cells_are_as_wide_as_their_squares_say():
+    ones, radii, n = np.ones((3, 2)), np.ones(3), np.full((3, 1), 500.0)
+    for filled in (0.02, 0.4):
+        seen = Shapes(n[:, 0], 0 * ones, n * filled / 2 * ones, 5.0, ones, ones)
+        wider = beyond_clip(seen, n, 0.01 * ones, ones, radii)[0]
+        np.testing.assert_allclose(wider, filled / 0.02, rtol=0.3)
+
+
+def test_a_component_without_records_is_not_seen():
+    rng = np.random.default_rng(0)
+    X = np.clip(rng.normal(size=(20_000, 2)), -12, 12)
+    model = knoll.HardEMGaussianMixture(12, epsilon=4.0, bounds=(-12, 12), random_state=0).fit(X)
+    empty = np.bincount(model.predict(X), minlength=12) == 0
+    assert not model.components_seen_[empty].any()
+
+
+def test_a_weight_of_which_nothing_is_known_has_no_bar():
+    model = fit("GaussianMixture", blobs(300, 0), 8, epsilon=0.05)
+    known = np.isfinite(model.weights_stderr_)
+    assert not known.all()
+    assert (model.weights_stderr_[known] < 0.3).all()
+    assert model.quality_ is not None
+
+
+@pytest.mark.parametrize(("n", "d", "epsilon"), [(20_000, 12, 4.0), (5000, 4, 1.0), (20_000, 64, 1.0)])
+def test_bars_of_directions_cover(n, d, epsilon):
+    hits = {"centres": [], "sizes": []}
+    for seed in range(3):
+        X = blobs(n, seed, d)
+        model = knoll.SphericalKMeans(5, epsilon=epsilon, random_state=seed).fit(X)
+        assert model.clusters_seen_.mean() >= 0.5
+        for what, (error, bar) in errors(model, X).items():
+            hits[what] += (np.abs(error) <= 2 * bar)[np.isfinite(bar)].tolist()
+    assert min(np.mean(each) for each in hits.values()) > 0.85

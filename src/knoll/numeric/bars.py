@@ -26,9 +26,13 @@ FALSE_ALARMS = 0.03  # ... and so many that this is the expected number of empty
 CROWD = 2.0  # this many times more if most cells cannot be seen: what is known of the others borders on noise
 NEIGHBOURS = 4  # weight of the median of all cells, in columns, when one cell's displacement is compared with its noise
 MOST_NOISE = 0.4  # of a displacement is taken for noise, at most: the comparison is itself uncertain
-# Bars of centres, and of sizes, are so many times wider: made-up records are not the records (benchmarks/coverage).
-MARGIN, SIZE_MARGIN = 1.1, 1.2
+# Bars of centres, and of sizes, are so many times wider: made-up records are not the records (benchmarks/coverage,
+# tuned kinds).
+MARGIN, SIZE_MARGIN = 1.1, 1.1
 MOVED = 1.5  # standard deviations of a squared distance above its mean that noise is taken to make
+# Standard errors of m normal numbers, times the root of m: of the square of their median absolute deviation from the
+# median, over its value; and of the median, over their standard deviation.
+SPREAD_ERROR, MEDIAN_ERROR = 2.33, 1.25
 LEAST = 0.25  # of a standard error: records that a cell is taken to hold, at least
 # Where no release tells the borders of cells, made-up records that change clusters may change elsewhere: this part of
 # them, as a standard error (settled on the tuned kinds of benchmarks/coverage).
@@ -73,7 +77,7 @@ def bars(cells: Measured, published: Published) -> Bars:
     small = 1 + np.minimum(error / np.maximum(count, 1e-9), 1.0)
     stderr = np.minimum(MARGIN * small[:, None] * np.sqrt(square), 2 * published.half)
     off_size = published.sizes - count - change.sizes + total(excess)
-    guessed = np.square(ELSEWHERE * change.traffic) if cells.at is None and cells.smear is None else 0.0
+    guessed = 0.0 if cells.borders_known else np.square(ELSEWHERE * change.traffic)
     size_error = SIZE_MARGIN * np.sqrt(np.square(off_size).mean(axis=0) + total(np.square(doubt)) + guessed)
     size_error = np.where(total(np.ones(len(likely))) > 0, size_error, np.inf)
     crowd = CROWD if np.median(cells.count) < np.median(cells.count_noise) else 1.0
@@ -122,16 +126,18 @@ def told_apart(at: np.ndarray, noise: np.ndarray) -> np.ndarray:
 def counted(count: np.ndarray, error: np.ndarray, *, pure: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return the noise that each count is likely to hold, and how uncertain that is.
 
-    A count that is no larger than the largest of so many noisy ones would be shrinks to the median. Others stay.
+    A count that is no larger than the largest of so many noisy ones would be shrinks to the median. Others stay. Of few
+    counts, neither the median nor how far they differ is well known: the spread is taken a standard error wider, and
+    the error of the median is added.
     """
-    usual = float(np.median(count))
-    spread = (1.4826 * float(np.median(np.abs(count - usual)))) ** 2
+    m, usual = len(count), float(np.median(count))
+    spread = (1 + SPREAD_ERROR * m**-0.5) * (1.4826 * float(np.median(np.abs(count - usual)))) ** 2
     true = np.maximum(spread - np.square(error), 0.0) + max(usual, 1.0)
     wide = np.sqrt(true + np.square(error))
     law = laplace(scale=2**-0.5) if pure else norm
-    common = np.minimum(1.0, 2 * len(count) * law.sf(np.abs(count - usual) / wide))
-    part = common * np.square(error / wide) if len(count) > 2 else np.zeros(len(count))
-    return part * (count - usual), error * np.sqrt(1 - part)
+    common = np.minimum(1.0, 2 * m * law.sf(np.abs(count - usual) / wide))
+    part = common * np.square(error / wide) if m > 2 else np.zeros(m)
+    return part * (count - usual), np.sqrt(np.square(error) * (1 - part) + np.square(part * MEDIAN_ERROR * wide) / m)
 
 
 def displacements(cells: Measured, noise: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:

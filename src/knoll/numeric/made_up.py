@@ -48,6 +48,8 @@ class Measured:
         Cell i holds the records nearest to ``at[i]``. None if cells are of another kind.
     view : array of shape (p, d) or None
         Cell i holds the records whose projection ``view @ x`` is nearest to ``at[i]``, which then has p coordinates.
+    rule : callable or None
+        Gives the cell of each record, in the columns, where cells are not those nearest to `at`.
     radius : array of shape (m,) or None
         Displacements from `at`, times `axes`, were clipped to this length.
     axes : array of shape (m, d) or None
@@ -72,6 +74,12 @@ class Measured:
     roots: np.ndarray | None = None
     smear: np.ndarray | None = None
     view: np.ndarray | None = None
+    rule: Callable[[np.ndarray], np.ndarray] | None = None
+
+    @property
+    def borders_known(self) -> bool:
+        """Whether it is known which records the release measured in which cell."""
+        return self.at is not None or self.smear is not None or self.rule is not None
 
     def outside(self, points: np.ndarray) -> np.ndarray:
         """Return points in the columns."""
@@ -219,7 +227,7 @@ def likely_means(cells: Measured, likely: np.ndarray) -> tuple[np.ndarray, np.nd
     """
     noise = np.where(np.isfinite(cells.noise), cells.noise, 0.0)
     shown = cells.group >= 0
-    if cells.at is not None or cells.smear is not None or shown.sum() < 3:
+    if cells.borders_known or shown.sum() < 3:
         return cells.mean, noise
     weight = (likely * shown / max(float(likely[shown].sum()), 1e-300))[:, None]
     middle = (weight * cells.mean).sum(axis=0)
@@ -263,6 +271,8 @@ def as_measured(
     if cells.smear is not None:
         seen = published.clip(rows + cells.smear * rng.standard_normal(rows.shape))
         return published.assign(seen), seen
+    if cells.rule is not None:
+        return cells.group[cells.rule(rows)], rows
     if cells.at is None:
         return cells.group[origin], rows
     cell = nearest(made if cells.view is None else made @ cells.view.T, cells.at)

@@ -17,6 +17,7 @@ import numpy as np
 
 from knoll.numeric.bars import GUESS, Bars, clear_level, counted
 from knoll.numeric.clipping import clip_factors
+from knoll.numeric.made_up import KEPT
 from knoll.numeric.mixture import Mixture
 from knoll.queries import Ball, Box
 
@@ -118,17 +119,19 @@ def component_bars(steps: Sequence[Step], last: Mixture, domain: Box | Ball, pub
     excess, _ = counted(count, error, pure=published.pure)
     likely = np.maximum(count - excess, error)
     total = float(np.maximum(count, 0.0).sum())
-    places, sizes = [], []
+    places, sizes, found = [], [], np.zeros(k)
     for rows in drawn(last, domain, total):
-        share = published.shares(rows)
+        share, worth = published.shares(rows), total / len(rows)
         before = [step.shares(rows) for step in steps]
         places.append(places_off(steps, rows, share, before, likely, member, published))
-        sizes.append(sizes_off(steps, share, before, total / len(rows), member, published))
+        sizes.append(sizes_off(steps, share, before, worth, member, published))
+        found += worth * share.sum(axis=0) > KEPT * (member @ likely)
     (off, noise), (size_off, size_noise) = (np.array(each).swapaxes(0, 1) for each in (places, sizes))
     stderr = MARGIN * np.sqrt((np.square(off) + noise).mean(axis=0))
     size_error = np.sqrt((np.square(size_off + member @ excess) + size_noise).mean(axis=0))
+    size_error[size_error > GUESS / 2 * float(published.sizes.sum())] = np.inf
     seen = member @ (count - excess) > clear_level(k, pure=published.pure) * np.sqrt(member @ np.square(error))
-    known = seen[:, None] & (stderr < GUESS * domain.half)
+    known = (seen & (found > WORLDS / 2))[:, None] & (stderr < GUESS * domain.half)
     return Bars(np.where(known, stderr, np.inf), size_error, known.any(axis=1))
 
 

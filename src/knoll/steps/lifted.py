@@ -19,11 +19,12 @@ from knoll.queries import Frame, Nearest
 from knoll.queries.sphere import lengthened
 from knoll.steps.directions import View
 from knoll.steps.means import CellMeans
-from knoll.steps.shapes import ShapeRequest
-from knoll.steps.words import Words, ellipsoids
+from knoll.steps.shapes import ALIKE, ShapeRequest, affordable_room, beyond_clip, effective, pulled
+from knoll.steps.words import LONGEST, ROOM, Words, ellipsoids
 
-LAST = ShapeRequest("count, mean and variance of directions, all columns", count=0.4, squares=0.2, bias=0.0)
+LAST = ShapeRequest("count, mean and variance of directions, all columns", count=0.4, squares=0.2, bias=1e-3)
 LIKE = 4.0  # clusters' worth of the average signal that an axis is taken to have shown besides its own
+CLEAR = 3.0  # standard errors that squares stand out of the noise, at least, where a clip is wider than it must be
 TRUST = 0.5  # of the variances that are expected: half of them is their standard error
 PLAIN = 512  # columns up to which error bars are simulated with their axes
 
@@ -46,7 +47,12 @@ def lift(grant: Grant, context: FitContext, view: View, frame: Frame, words: Wor
     """Release the clusters of words in all columns."""
     whole, inside = view.whole(context), lengthened(words.at)
     at = view.along(view.outside(words.at))
+    at *= np.minimum(1.0, LONGEST / np.maximum(np.linalg.norm(at, axis=1), 1e-300))[:, None]
     axes, radii = ellipsoids(at, view.all_variances)
+    ratio = words.weight / LAST.noise(grant, whole)
+    wide = affordable_room(effective(axes**-2.0), ratio, LAST.bias)
+    wide = np.minimum(wide, LAST.squares * ratio / (CLEAR * at.shape[1] ** 0.5))
+    radii = np.minimum(radii * np.sqrt(np.maximum(wide / ROOM, 1.0)), 2 * axes.max(axis=1))
     seen = LAST.ask(grant, Nearest(inside, frame.domain), whole, at, axes, radii)
     visible = seen.count > 2 * seen.count_sd
     n = np.maximum(np.where(visible, seen.count, words.weight), seen.count_sd)[:, None]
@@ -55,11 +61,16 @@ def lift(grant: Grant, context: FitContext, view: View, frame: Frame, words: Wor
     found = at + gain * moved
     lengths = np.linalg.norm(found, axis=1)
     found *= np.minimum(1.0, 1.0 / np.maximum(lengths, 1e-300))[:, None]
-    spread = np.square(np.sqrt(np.square(radii)[:, None] / axes**2 / len(view.all_variances)))
+    spread = axes**-4.0
     variance = np.maximum(seen.variance(seen.rescaled(spread, TRUST, n), TRUST, n), 0.1 * spread)
+    times, longer, _ = beyond_clip(seen, n, variance, axes, radii, ALIKE)
+    times = np.minimum(times, np.maximum(1.0 / variance.sum(axis=1), 1.0))  # no direction varies by more than one
+    hidden = pulled(seen, n, moved, axes, radii)
     measured = Measured(
-        found, np.sqrt(noise), variance, seen.count, np.full(len(n), seen.count_sd), np.arange(len(n)),
+        at + longer[:, None] * moved, np.where(hidden[:, None], np.inf, np.sqrt(noise)),
+        times[:, None] * variance, seen.count, np.full(len(n), seen.count_sd), np.arange(len(n)),
         np.zeros(at.shape[1]), np.eye(at.shape[1]) if view.turn is None else view.turn,
+        rule=lambda rows: nearest(frame.domain.seen(rows), inside),
     )  # fmt: skip
     centres = lengthened(view.back(found))
     sums = CellSums(

@@ -20,8 +20,10 @@ TAIL = 0.08  # bias of a mean by the narrowest clip, in standard deviations of t
 # FULL: a mean square of clipped displacements, in squared radii of the clip: above, records may lie anywhere beyond.
 # ALIKE: least standard deviation of that figure between cells.
 # PULLED: a mean displacement, in radii of the clip: above, most records were clipped on one side.
+# GUESSED: standard deviation of the mean square that the variances of a search say, for error bars.
+# WIDER: standard errors that are added to it: too narrow a guess is worse than too wide a one.
 # All are settled on the tuned kinds of benchmarks/coverage.
-FULL, ALIKE, PULLED = 0.85, 0.15, 0.5
+FULL, ALIKE, PULLED, GUESSED, WIDER = 0.85, 0.15, 0.5, 0.5, 0.5
 
 
 @dataclass(frozen=True)
@@ -141,9 +143,17 @@ def ellipsoid(
     """
     s = np.sqrt(variance)
     s = np.maximum(s, 0.02 * s.max(-1, keepdims=True) + 1e-300)
-    dims, ratio = effective(s), np.maximum(count, 1e-9) / noise
-    wide = np.minimum(bias * ratio**2 / dims, ratio / np.sqrt(dims))
+    dims = effective(s)
+    wide = affordable_room(dims, np.maximum(count, 1e-9) / noise, bias)
     return 1 / np.sqrt(s), np.sqrt(np.maximum(1 + CLIP / np.sqrt(dims), wide) * s.sum(-1))
+
+
+def affordable_room(dims: np.ndarray, ratio: np.ndarray, bias: float) -> np.ndarray:
+    """Return a squared clip radius, over the expected squared length, that costs at most `bias` of the variance.
+
+    `ratio` is the count over the noise of a unit displacement. The room is at most the optimum for the heaviest tails.
+    """
+    return np.asarray(np.minimum(bias * ratio**2 / dims, ratio / np.sqrt(dims)))
 
 
 def measured_shapes(
@@ -161,15 +171,20 @@ def measured_shapes(
     # what a narrow clip cuts off records with long tails to one side, nobody knows
     narrow = np.square(ellipsoid(np.maximum(variance, 1e-300))[1] / radii)[:, None]
     noise = np.hypot(noise, TAIL * np.sqrt(variance) * np.minimum(narrow, 1.0))
-    times, hidden = beyond_clip(seen, n, variance, axes, radii)
-    weight = np.square(axes / radii[:, None])
-    pulled = (weight * (np.square(moved) - np.square(seen.sums_sd / n))).sum(axis=1) > PULLED**2
-    hidden = pulled if levels else hidden | pulled
+    times, _, hidden = beyond_clip(seen, n, variance, axes, radii)
+    aside = pulled(seen, n, moved, axes, radii)
+    hidden = aside if levels else hidden | aside
     mean = at + np.sqrt(times)[:, None] * moved
     return Measured(
         mean, np.where(hidden[:, None], np.inf, noise), times[:, None] * variance, seen.count,
         np.full(k, seen.count_sd), np.arange(k), np.zeros(d), np.eye(d), at, radii, axes,
     )  # fmt: skip
+
+
+def pulled(seen: Shapes, n: np.ndarray, moved: np.ndarray, axes: np.ndarray, radii: np.ndarray) -> np.ndarray:
+    """Return of which cells most records were clipped on one side."""
+    weight = np.square(axes / radii[:, None])
+    return np.asarray((weight * (np.square(moved) - np.square(seen.sums_sd / n))).sum(axis=1) > PULLED**2)
 
 
 def mostly_levels(domain: Box | Ball | Projected) -> bool:
@@ -182,39 +197,46 @@ def mostly_levels(domain: Box | Ball | Projected) -> bool:
 
 
 def beyond_clip(
-    seen: Shapes, n: np.ndarray, variance: np.ndarray, axes: np.ndarray, radii: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return how many times larger variances are likely to be than what the clip let through, and where it hides all.
+    seen: Shapes, n: np.ndarray, variance: np.ndarray, axes: np.ndarray, radii: np.ndarray, guessed: float = GUESSED
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return how many times larger variances are than they are taken to be, displacements than what the clip left.
 
-    The released squares tell which part of a clip's radius the records fill. Noisy parts are averaged with those of all
-    cells by precision; one standard error is added, since too narrow a guess is worse than too wide a one.
+    Both are what is likely. The third says where a clip hides all.
+
+    The released squares tell which part of a clip's radius the records fill, whatever variances the search took them to
+    have. Noisy parts are averaged with those of all cells by precision.
     """
-    part, error, common = _filled(seen, n, variance, axes, radii)
+    part, error, (common, doubt) = _filled(seen, n, variance, axes, radii, guessed)
     weight = np.square(axes / radii[:, None])
     differ = max(float(np.median(np.square(part - common) - error)), ALIKE**2)
     gain = differ / (differ + error)
-    part = np.clip(common + gain * (part - common) + np.sqrt(gain * error), 0.01, 1.0)
+    unsure = np.sqrt(gain * error + np.square((1 - gain) * doubt))
+    part = np.clip(common + gain * (part - common) + WIDER * unsure, 0.01, 1.0)
     whole = unclipped(part, effective(np.sqrt(weight * variance)))
-    return np.maximum(whole / part, 1.0), part > FULL
+    wider = np.maximum(whole / (weight * variance).sum(axis=1), 1.0)
+    return wider, np.sqrt(np.maximum(whole / part, 1.0)), part > FULL
 
 
 def times_wider(seen: Shapes, n: np.ndarray, variance: np.ndarray, axes: np.ndarray, radii: np.ndarray) -> float:
     """Return how many times larger variances are than what the clips let through: one figure for all cells."""
-    common = float(np.clip(_filled(seen, n, variance, axes, radii)[2], 0.01, FULL))
+    common = float(np.clip(_filled(seen, n, variance, axes, radii, ALIKE)[2][0], 0.01, FULL))
     dims = effective(np.sqrt(np.square(axes / radii[:, None]) * variance))
     return max(float(np.mean(unclipped(np.full(len(radii), common), dims))) / common, 1.0)
 
 
 def _filled(
-    seen: Shapes, n: np.ndarray, variance: np.ndarray, axes: np.ndarray, radii: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, float]:
+    seen: Shapes, n: np.ndarray, variance: np.ndarray, axes: np.ndarray, radii: np.ndarray, guessed: float
+) -> tuple[np.ndarray, np.ndarray, tuple[float, float]]:
     """Return mean squares over the squared radius of each clip, the variances of their noise, and their average.
 
-    The average is drawn to what the expected variances say, as far as it is noise.
+    The average is drawn to what the expected variances say, as far as it is noise; `guessed` is the standard deviation
+    of what they say. The standard error of the average comes with it.
     """
     weight = np.square(axes / radii[:, None])
     part = (weight * seen.squares / n).sum(axis=1)
     error = np.square(weight * seen.squares_sd / n).sum(axis=1)
     known = float((1 / error).sum())
     expected = float(np.clip((weight * variance).sum(axis=1), 0.0, 1.0).mean())
-    return part, error, expected + ALIKE**2 / (ALIKE**2 + 1 / known) * (float((part / error).sum()) / known - expected)
+    gain = guessed**2 / (guessed**2 + 1 / known)
+    average = expected + gain * (float((part / error).sum()) / known - expected)
+    return part, error, (average, float((gain / known) ** 0.5))

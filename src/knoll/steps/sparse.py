@@ -19,6 +19,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from knoll.estimator import FitContext
+from knoll.numeric.bars import clear_level
 from knoll.privacy import Ask, Grant, Shares
 from knoll.queries import ChosenColumns, ColumnCounts, ColumnPairs, Count, Nearest, SparseMoments
 from knoll.queries.sphere import lengthened
@@ -97,10 +98,12 @@ def sparse_clusters(context: FitContext, k: int | None, rng: np.random.RandomSta
     else:
         words, choice = find_words(grants.start, frame, view, k, rng), Choice.given(k)
     cells = Nearest(lengthened(words.at), frame.domain)
+    steps: list[CellMeans] = []
     for grant in grants.steps.even(N_STEPS):
         means, cosines = shrunk_means(grant, cells, wide)
         cells = Nearest(means.centres, wide)
-    found = SparseFound(means, wide)
+        steps.append(means)
+    found = SparseFound(moving(*steps[-2:]), wide)
     more = {"cluster_cosines_": cosines, "column_weights_": found.column_weights(), **choice.attributes()}
     return found.in_all_columns(), more
 
@@ -206,14 +209,34 @@ def shrunk_means(grant: Grant, cells: Nearest, domain: ChosenColumns) -> tuple[C
     mean = released.value[:, 1:] / n
     common = (mean * n).sum(axis=0) / n.sum()
     apart = mean - common
-    gain = np.empty_like(apart)
+    gain, left = np.empty_like(apart), np.empty_like(apart)
     for first in range(0, domain.n_columns, BAND):
         band = slice(first, first + BAND)
         signal = np.maximum((np.square(apart[:, band]) - noise**2).mean(axis=1, keepdims=True), 0.0)
-        gain[:, band] = signal / (signal + noise**2)
+        part = signal / (signal + noise**2)
+        gain[:, band] = part
+        doubt = noise**2 * (2 / apart[:, band].shape[1]) ** 0.5  # of the signal
+        own = np.maximum(np.square(apart[:, band]) - noise**2, signal + doubt)
+        left[:, band] = np.square(1 - part) * own
     centres = common + gain * apart
     length = np.maximum(np.linalg.norm(centres, axis=1, keepdims=True), 1e-12)
-    seen = counts > 2.0 * counts_error
+    seen = counts > clear_level(len(counts), pure=grant.norm == 1) * counts_error
     errors = np.full(len(counts), counts_error)
-    means = CellMeans(centres / length, gain * noise / length, counts, errors, seen)
+    stderr = np.where(seen[:, None], np.sqrt(left + np.square(gain * noise)) / length, np.inf)
+    means = CellMeans(centres / length, stderr, counts, errors, seen)
     return means, np.minimum(length[:, 0], 1.0)
+
+
+def moving(before: CellMeans, means: CellMeans) -> CellMeans:
+    """Return the means with wider error bars: rows change clusters once more, between the last release and predictions.
+
+    Steps converge. So what changed between the last two of them, beyond their noise, is more than what changes then.
+    """
+    noise = np.square(means.counts_stderr) + np.square(before.counts_stderr)
+    sizes = max(float((np.square(means.counts - before.counts) - noise).mean()), 0.0)
+    seen = means.seen & before.seen
+    both = np.where(seen[:, None], np.square(means.stderr) + np.square(before.stderr), 0.0)
+    apart = np.square(means.centres - before.centres) - both
+    places = np.where(seen, np.maximum(apart.mean(axis=1), 0.0), 0.0)[:, None]
+    stderr = np.sqrt(np.square(means.stderr) + places)
+    return replace(means, stderr=stderr, counts_stderr=np.sqrt(np.square(means.counts_stderr) + sizes))

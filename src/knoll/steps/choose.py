@@ -14,11 +14,11 @@ import numpy as np
 from scipy.cluster.hierarchy import linkage
 
 from knoll.estimator import FitContext
-from knoll.numeric.valleys import Evidence, expected_votes, join, widths
+from knoll.numeric.valleys import Evidence, join, widths
 from knoll.privacy import Ask, Grant, Shares
 from knoll.steps.axes import rotated_tree_asks
 from knoll.steps.centres import Centres
-from knoll.steps.pieces import BORDER, MOST, Pieces, find_pieces, how_many, joined, pieces_asks
+from knoll.steps.pieces import MOST, Pieces, find_pieces, how_many, joined, pieces_asks
 from knoll.steps.search import Searched, search_tree
 
 # Settled on made-up clusters and clouds; benchmarks/choose measures them on others.
@@ -113,11 +113,8 @@ def choose_k(pieces: Pieces, rng: np.random.RandomState) -> tuple[np.ndarray, Ch
     m = len(pieces.count)
     if m == 1:
         return np.zeros(1, dtype=int), Choice.of(1, np.array([1]))
-    ends, apart, one = expected_votes(pieces.at, pieces.variance, pieces.count, BORDER, rng)
-    votes = pieces.votes[ends[:, 0], ends[:, 1]]
-    width = widths(pieces.at, pieces.variance, pieces.count, ends)
-    evidence = Evidence(ends, apart, one, votes, pieces.votes_sd, width)
-    group = heavy(join(evidence, m)[0], pieces.count)
+    evidence = pieces.evidence(rng)
+    group = heavy(join(evidence, m), pieces.count)
     others = [_again(evidence, pieces, rng) for _ in range(REDRAWS)]
     k = int(group.max()) + 1
     sizes = np.bincount(group[group >= 0], pieces.count[group >= 0])
@@ -132,7 +129,7 @@ def _again(evidence: Evidence, pieces: Pieces, rng: np.random.RandomState) -> in
     width = widths(at, pieces.variance, pieces.count, evidence.ends)
     votes = evidence.votes + 2**0.5 * evidence.votes_sd * rng.standard_normal(len(evidence.votes))
     again = replace(evidence, votes=votes, width=width)
-    return int(heavy(join(again, len(at), VIEWS * rng.standard_normal())[0], pieces.count).max()) + 1
+    return int(heavy(join(again, len(at), VIEWS * rng.standard_normal()), pieces.count).max()) + 1
 
 
 def heavy(group: np.ndarray, count: np.ndarray) -> np.ndarray:

@@ -4,8 +4,8 @@ Each record voted for its two nearest centres, near the border between them or n
 number of votes near the border if both are one Gaussian, `apart` if each is a Gaussian of its own. What was released is
 looked at as a part of `joined`. Halves of one Gaussian give 1, parts of an even cloud or sheet about 3/4, and heavy
 tails more. Two clusters give `apart`: 1/2 at 3.5 standard deviations, 1/4 at 5, and nothing farther away. `joined`
-depends on the distance of the two centres above all, which is well known. `apart` depends on noisy variances, so it only
-says how much more one must see than two clusters could show.
+depends on the distance of the two centres above all, which is well known. `apart` depends on noisy variances, so it
+only says how much more one must see than two clusters could show.
 
 The distance of the two means in standard deviations along the line between them tells too: 2.7 for the halves of a
 Gaussian, 3.5 for an even cloud, 5 for clear clusters.

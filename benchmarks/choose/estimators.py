@@ -1,4 +1,4 @@
-"""The number of clusters, not given: every estimator that chooses one, on kinds of data that nothing was settled on.
+"""The number of clusters, not given: every estimator that chooses one, on data and noise that nothing was settled on.
 
 python -m benchmarks.choose.estimators                about two minutes; writes results/choose-estimators.md
 python -m benchmarks.choose.estimators --seed 100     other data, other noise

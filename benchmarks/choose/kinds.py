@@ -1,4 +1,4 @@
-"""Made-up data for the last look at the number of clusters: kinds and seeds on which nothing was settled."""
+"""Made-up data for the number of clusters: all widths, shapes and sizes at once. Settled on with other seeds."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Made-up data for another look at the number of clusters: shapes that neither the rule nor `kinds.py` was made for.
+"""Made-up data for another look at the number of clusters: other shapes. The rule was settled on them with other seeds.
 
 Clusters with heavy tails, with edges (balls), stretched one to four, on a lattice, of sizes one to ten and widths one
 to six; clouds with an edge, with a saddle, skewed, and of whole numbers alone.

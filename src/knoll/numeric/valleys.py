@@ -1,10 +1,14 @@
 """Is there a valley between neighbouring cells? Released votes, against what one cloud and what two would give.
 
-Each record voted for its two nearest centres, near the border between them or not. For a pair of cells, `apart` is the
-number of votes near the border if each cell is a Gaussian of its own, `joined` if both are one. What was released lies
-between: its place, 0 at `apart` and 1 at `joined`, is near 0 for clear clusters, 1 for the halves of one Gaussian, and
-about 1/2 for parts of an even cloud or sheet, whatever its shape. The distance of the two means in standard deviations
-along the line between them tells too: 2.7 for the halves of a Gaussian, 3.5 for an even cloud, 5 for clear clusters.
+Each record voted for its two nearest centres, near the border between them or not. For a pair of cells, `joined` is the
+number of votes near the border if both are one Gaussian, `apart` if each is a Gaussian of its own. What was released is
+looked at as a part of `joined`. Halves of one Gaussian give 1, parts of an even cloud or sheet about 3/4, and heavy
+tails more. Two clusters give `apart`: 1/2 at 3.5 standard deviations, 1/4 at 5, and nothing farther away. `joined`
+depends on the distance of the two centres above all, which is well known. `apart` depends on noisy variances, so it
+only says how much more one must see than two clusters could show.
+
+The distance of the two means in standard deviations along the line between them tells too: 2.7 for the halves of a
+Gaussian, 3.5 for an even cloud, 5 for clear clusters.
 
 Groups of cells are joined, the likeliest first: by all pairs across together, or by the one that speaks most for it, as
 two ends of a bent sheet face each other across a gap, and are one by their middle. It works on released values.
@@ -18,13 +22,15 @@ from scipy.sparse.csgraph import connected_components
 from knoll.numeric.distances import squared_distances
 from knoll.numeric.hills import neighbours
 
-# Measured on made-up clouds and clusters (benchmarks/choose).
-PLACE, SPREAD, SPREAD_APART = 0.5, 0.2, 0.08  # place of parts of one cloud, and how far places scatter beside noise
-EVEN, SLOPE, MOST_BY_WIDTH = 4.4, 1.2, 2.5  # distance that speaks for neither; log odds for each unit; and at most
-# Log odds before the votes: pieces that the noise hides were taken for hills and stay so; others must show a valley.
-IN_DOUBT, IF_CLEAR, NOISY = -1.5, 1.0, 0.1  # NOISY: standard error of the place between the two
-ALONE = 2.0  # log odds less, if one pair speaks for all: it was picked
+# Measured on made-up clouds and clusters (benchmarks/choose); results hardly change with any of them.
+BORDER = 0.2  # near a border is within this part of the distance of two centres: wider blurs valleys, narrower is noise
+ONE, SPREAD = 0.75, 0.2  # part of `joined` that parts of one cloud give at least, and how far it scatters beside noise
+TWO, SPREAD_APART = 0.55, 0.1  # part of `joined` that two clusters give at most, and how far it scatters
 ROUGH = 0.15  # part by which the votes expected of two clouds may be wrong: cells are no Gaussians
+EVEN, SLOPE, MOST_BY_WIDTH = 4.4, 1.0, 4.0  # distance that speaks for neither; log odds for each unit; and at most
+# Log odds before the votes: pieces that the noise hides were taken for hills and stay so; others must show a valley.
+IN_DOUBT, IF_CLEAR, NOISY = -0.5, 0.5, 0.1  # NOISY: standard error of the part, between the two
+ALONE = 1.0  # log odds less, if one pair speaks for all: it was picked
 MOST_BY_VOTES = 12.0  # log odds: the two models are not so true that more could be said
 ONE_CLOUD = 2.0  # standard deviations between two Gaussians that leave no valley between them
 DRAWS = 150  # points drawn for each pair and 2 for each cell: the error of an expected count is below a tenth
@@ -52,6 +58,15 @@ class Evidence:
     votes: np.ndarray
     votes_sd: float
     width: np.ndarray
+
+    @classmethod
+    def of(
+        cls, at: np.ndarray, variance: np.ndarray, count: np.ndarray, votes: np.ndarray, votes_sd: float,
+        rng: np.random.RandomState,
+    ) -> "Evidence":  # fmt: skip
+        """Return the evidence of released means, variances, counts and votes of cells; votes as (m, m)."""
+        ends, apart, one = expected_votes(at, variance, count, BORDER, rng)
+        return cls(ends, apart, one, votes[ends[:, 0], ends[:, 1]], votes_sd, widths(at, variance, count, ends))
 
 
 def expected_votes(
@@ -117,18 +132,17 @@ def one_in_all_but(
     return np.asarray(connected_components(one, directed=False)[1])
 
 
-def join(evidence: Evidence, m: int, doubt: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-    """Return the group of each of m cells, and the log odds at which groups were joined, the last one not.
+def join(evidence: Evidence, m: int, doubt: float = 0.0) -> np.ndarray:
+    """Return the group of each of m cells.
 
     Pairs of groups are joined while the log odds that they are one exceed `doubt`.
     """
-    sums, group, odds = _sums(evidence, m), np.arange(m), []
+    sums, group = _sums(evidence, m), np.arange(m)
     best = _log_odds(sums) - ALONE
     score = best + ALONE
     while m > 1:
         a, b = (int(end) for end in np.unravel_index(score.argmax(), score.shape))
-        odds.append(float(score[a, b]))
-        if not odds[-1] > doubt:
+        if not score[a, b] > doubt:
             break
         sums[:, a] += sums[:, b]
         sums[:, :, a] += sums[:, :, b]
@@ -138,30 +152,35 @@ def join(evidence: Evidence, m: int, doubt: float = 0.0) -> tuple[np.ndarray, np
         group[group == b] = a
         score[a] = score[:, a] = np.maximum(_log_odds(sums[:, a]), best[a])
         score[b] = score[:, b] = -np.inf
-    return np.unique(group, return_inverse=True)[1], np.array(odds)
+    return np.unique(group, return_inverse=True)[1]
 
 
 def _sums(evidence: Evidence, m: int) -> np.ndarray:
-    """Return what is added up over pairs: weight x place, weights, noise, log odds by width, roughness; (5, m, m)."""
-    weight = np.maximum(evidence.joined - evidence.apart, 0.0)
+    """Return sums over pairs, (5, m, m): votes, 1, their noise, log odds by width, and votes of two, as weighted parts.
+
+    Parts are of the votes expected of one cloud. A pair weighs as the square of these: its votes are as noisy as any.
+    """
+    one = np.maximum(evidence.joined, 0.0)
     noise = 2 * evidence.votes_sd**2 + np.maximum(evidence.votes, 0.0)
-    rough = np.square(ROUGH * evidence.apart)
     by_width = np.clip(SLOPE * (EVEN - evidence.width), -MOST_BY_WIDTH, MOST_BY_WIDTH)
-    place = (evidence.votes - evidence.apart) / np.maximum(weight, 1e-300)
-    sums = np.zeros((5, m, m))
-    i, j = evidence.ends.T
-    for k, part in enumerate((place, 1.0, noise, by_width, rough)):
-        sums[k, i, j] = sums[k, j, i] = weight**2 * part
+    two = np.minimum(evidence.apart, TWO * one)
+    sums, (i, j) = np.zeros((5, m, m)), evidence.ends.T
+    for k, part in enumerate((one * evidence.votes, one**2, one**2 * noise, one**2 * by_width, one * two)):
+        sums[k, i, j] = sums[k, j, i] = part
     return sums
 
 
 def _log_odds(sums: np.ndarray) -> np.ndarray:
-    """Return the log odds that groups are one, against two, from the sums over the pairs across."""
-    top, weight, noise, by_width, rough = sums
-    known = weight > 0
+    """Return the log odds that groups are one, against two, from the sums over the pairs across.
+
+    More votes than one cloud must give, or fewer than two may give, speak no louder than these.
+    """
+    votes, weight, noise, by_width, apart = sums
+    known = weight > 1
     weight = np.where(known, weight, 1.0)
-    place, error = np.clip(top / weight, 0.0, PLACE), (noise + rough) / weight**2
-    prior = IN_DOUBT + (IF_CLEAR - IN_DOUBT) / (1 + noise / weight**2 / NOISY**2)
-    one, two = error + SPREAD**2, error + SPREAD_APART**2
-    odds = (place**2 / two - (place - PLACE) ** 2 / one - np.log(one / two)) / 2
+    part, error, least = votes / weight, noise / weight**2, apart / weight
+    one, two = error + SPREAD**2, error + SPREAD_APART**2 + np.square(ROUGH * least)
+    above, below = np.maximum(part - least, 0.0), np.minimum(part - ONE, 0.0)
+    odds = (above**2 / two - below**2 / one - np.log(one / two)) / 2
+    prior = IN_DOUBT + (IF_CLEAR - IN_DOUBT) / (1 + error / NOISY**2)
     return np.where(known, np.clip(odds, -MOST_BY_VOTES, MOST_BY_VOTES) + by_width / weight + prior, -np.inf)

@@ -132,8 +132,8 @@ def tree(finer: int = 1) -> tuple[Release, ...]:
 
 CHOICE = (
     *tree(),
-    Release(CellShapes, times(1, 6), called="count, mean and variance of pieces", what="of pieces"),
-    Release(PairVotes, times(0, 1)),
+    Release(CellShapes, times(1, 5), called="count, mean and variance of pieces", what="of pieces"),
+    Release(PairVotes, times(0, 2)),
 )
 CHOSEN = "k is 320: pieces, at most"
 STEPS = Release(CellShapes, times(1, 10), called="count, mean and variance of clusters", what="of clusters")

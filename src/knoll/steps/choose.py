@@ -14,12 +14,12 @@ import numpy as np
 from scipy.cluster.hierarchy import linkage
 
 from knoll.estimator import FitContext
-from knoll.numeric.valleys import Evidence, expected_votes, join, one_in_all_but, widths
+from knoll.numeric.valleys import Evidence, join, one_in_all_but, widths
 from knoll.privacy import Ask, Grant, Shares
 from knoll.queries import Product
 from knoll.steps.axes import rotated_tree_asks
 from knoll.steps.centres import Centres
-from knoll.steps.pieces import BORDER, MOST, Pieces, find_pieces, how_many, joined, pieces_asks
+from knoll.steps.pieces import MOST, Pieces, find_pieces, how_many, joined, pieces_asks
 from knoll.steps.search import Searched, search_tree
 
 # Settled on made-up clusters and clouds; benchmarks/choose measures them on others.
@@ -145,10 +145,7 @@ def choose_k(pieces: Pieces, rng: np.random.RandomState, levels: Levels | None =
     m = len(pieces.count)
     if m == 1:
         return np.zeros(1, dtype=int), Choice.of(1, np.array([1]), 1.0 if levels is None else UNSURE)
-    ends, apart, one = expected_votes(pieces.at, pieces.variance, pieces.count, BORDER, rng)
-    votes = pieces.votes[ends[:, 0], ends[:, 1]]
-    width = widths(pieces.at, pieces.variance, pieces.count, ends)
-    evidence = Evidence(ends, apart, one, votes, pieces.votes_sd, width)
+    evidence = pieces.evidence(rng)
     group = _grouped(evidence, pieces, levels)
     others = [_again(evidence, pieces, rng, levels) for _ in range(REDRAWS)]
     k = int(group.max()) + 1
@@ -161,7 +158,7 @@ def choose_k(pieces: Pieces, rng: np.random.RandomState, levels: Levels | None =
 
 def _grouped(evidence: Evidence, pieces: Pieces, levels: Levels | None, doubt: float = 0.0) -> np.ndarray:
     """Return the group of each piece (-1: none)."""
-    group = heavy(join(evidence, len(pieces.at), doubt)[0], pieces.count)
+    group = heavy(join(evidence, len(pieces.at), doubt), pieces.count)
     return group if levels is None else levels.joined(group, pieces)
 
 

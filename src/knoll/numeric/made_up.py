@@ -7,7 +7,7 @@ what the release would have measured, and what is asked about. Only released val
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import gammainc
@@ -129,7 +129,8 @@ class Measured:
         more |= {"count": number * part, "count_noise": np.zeros(len(part)), "group": np.full(len(part), -1)}
         if self.roots is not None:
             more["roots"] = WIDER**0.5 * self.roots
-        return replace(self, **{name: np.concatenate([getattr(self, name), add]) for name, add in more.items()})
+        longer: dict[str, Any] = {name: np.concatenate([getattr(self, name), add]) for name, add in more.items()}
+        return replace(self, **longer)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from knoll.numeric.bars import Bars, bars
 from knoll.numeric.distances import nearest
 from knoll.numeric.made_up import Measured, Published
 from knoll.privacy import Ask, Grant
-from knoll.queries import Frame, Nearest
+from knoll.queries import Directions, Frame, Nearest
 from knoll.queries.sphere import lengthened
 from knoll.steps.directions import View
 from knoll.steps.means import CellMeans
@@ -45,6 +45,8 @@ def last_asks(n_columns: int, k: int, share: float) -> list[Ask]:
 
 def lift(grant: Grant, context: FitContext, view: View, frame: Frame, words: Words) -> Lifted:
     """Release the clusters of words in all columns."""
+    directions = frame.domain
+    assert isinstance(directions, Directions)
     whole, inside = view.whole(context), lengthened(words.at)
     at = view.along(view.outside(words.at))
     at *= np.minimum(1.0, LONGEST / np.maximum(np.linalg.norm(at, axis=1), 1e-300))[:, None]
@@ -70,7 +72,7 @@ def lift(grant: Grant, context: FitContext, view: View, frame: Frame, words: Wor
         at + longer[:, None] * moved, np.where(hidden[:, None], np.inf, np.sqrt(noise)),
         times[:, None] * variance, seen.count, np.full(len(n), seen.count_sd), np.arange(len(n)),
         np.zeros(at.shape[1]), np.eye(at.shape[1]) if view.turn is None else view.turn,
-        rule=lambda rows: nearest(frame.domain.seen(rows), inside),
+        rule=lambda rows: nearest(directions.seen(rows), inside),
     )  # fmt: skip
     centres = lengthened(view.back(found))
     sums = CellSums(

@@ -26,7 +26,7 @@ from knoll.queries import Ball, Box, Sphere
 from knoll.registry import ESTIMATORS
 
 _NOT_SAVED = {
-    "bounds", "columns", "ledger", "unit", "random_state", "verbose", "encoder", "vocabulary", "stop_words"
+    "bounds", "metric", "columns", "ledger", "unit", "random_state", "verbose", "encoder", "vocabulary", "stop_words"
 }  # fmt: skip
 _LARGEST_FILE = 2**30  # bytes: a hostile file must not fill the memory
 _LONGEST_WORD, _LARGEST_NUMBER = 100, 1e100  # limits of a parameter: no real one comes near

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import knoll
+from knoll.privacy.errors import BoundsError, PrivacyError
 
 
 @pytest.mark.parametrize("method", ["KMeans", "PEMeans", "Lloyd", "FastLloyd", "LSHTree", "Cubes"])
@@ -38,3 +39,24 @@ def test_the_papers_presets_do_not_look_at_other_parameters(method, other, rng):
     assert [(e.query, e.share, e.sensitivity) for e in first] == [(e.query, e.share, e.sensitivity) for e in second]
     with pytest.raises(ValueError, match="preset"):
         kind(3, bounds=(-1, 1), preset="none").fit(X)
+
+
+@pytest.mark.parametrize("method", ["KMeans", "PEMeans", "Lloyd", "FastLloyd"])
+def test_the_cosine_metric_is_the_sphere(method, tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.repeat(np.eye(3), 2000, axis=0) + 0.1 * rng.standard_normal((6000, 3))
+    X *= rng.uniform(0.1, 50.0, (6000, 1))
+    model = getattr(knoll, method)(3, metric="cosine", epsilon=2.0, random_state=0).fit(X)
+    assert isinstance(model.bounds_, knoll.queries.Sphere)
+    assert model.bounds is None
+    np.testing.assert_array_equal(model.predict(X), model.predict(X * rng.uniform(0.1, 9.0, (6000, 1))))
+    knoll.save(model, tmp_path / "model.json")
+    np.testing.assert_array_equal(knoll.load(tmp_path / "model.json").predict(X), model.predict(X))
+
+
+def test_the_cosine_metric_has_no_other_bounds():
+    X = np.eye(3)
+    with pytest.raises(BoundsError, match="Leave them out"):
+        knoll.KMeans(3, metric="cosine", bounds=(0, 1)).fit(X)
+    with pytest.raises(PrivacyError, match="metric"):
+        knoll.KMeans(3, metric="angle", bounds=(0, 1)).fit(X)

@@ -18,7 +18,7 @@ import numpy as np
 
 from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.found import Clusters
-from knoll.estimator import FitContext, declared
+from knoll.estimator import FitContext, HasMetric, declared
 from knoll.numeric.packing import packed_starts
 from knoll.parameters import MOST_STEPS, PRESET, Number, Whole
 from knoll.privacy import Ask
@@ -31,7 +31,7 @@ CLIP = Number(sys.float_info.min, 100.0, "a positive fraction of the cells' radi
 
 
 @declared
-class FastLloyd(PrivateCenters):
+class FastLloyd(HasMetric, PrivateCenters):
     """K-means by noisy steps of clipped displacements, under differential privacy.
 
     Parameters

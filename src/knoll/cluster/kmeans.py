@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.found import Clusters
-from knoll.estimator import FitContext, declared
+from knoll.estimator import FitContext, HasMetric, declared
 from knoll.parameters import MOST_CLUSTERS, Whole
 from knoll.privacy import Ask, Shares
 from knoll.queries import FourierFeatures, FourierGrid, Frame
@@ -87,7 +87,7 @@ SHARES, CHOICE_SHARES = KMeansShares(), ChoiceShares()
 
 
 @declared
-class KMeans(Sampled, PrivateCenters):
+class KMeans(Sampled, HasMetric, PrivateCenters):
     """K-means under differential privacy, with nothing to tune.
 
     Parameters

@@ -17,7 +17,7 @@ import numpy as np
 
 from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.found import Clusters
-from knoll.estimator import FitContext, declared
+from knoll.estimator import FitContext, HasMetric, declared
 from knoll.numeric.packing import packed_starts
 from knoll.parameters import MOST_STEPS, PRESET, Whole
 from knoll.privacy import Ask
@@ -28,7 +28,7 @@ PAPER_STEPS = 5  # what `preset="paper"` uses
 
 
 @declared
-class Lloyd(PrivateCenters):
+class Lloyd(HasMetric, PrivateCenters):
     """K-means by noisy Lloyd steps, under differential privacy.
 
     Parameters

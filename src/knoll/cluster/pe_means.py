@@ -29,7 +29,7 @@ import numpy as np
 
 from knoll.cluster.centers import PrivateCenters
 from knoll.cluster.found import Clusters
-from knoll.estimator import FitContext, declared
+from knoll.estimator import FitContext, HasMetric, declared
 from knoll.numeric.weighted import drawn_to, keep_top_mass, levy_flights, uniform_points, weighted_kmeans
 from knoll.parameters import PRESET, Whole
 from knoll.privacy import Ask, Grant
@@ -65,7 +65,7 @@ VOTE_NOISE = 30.0  # voting has one step for each time that an average cluster h
 
 
 @declared
-class PEMeans(PrivateCenters):
+class PEMeans(HasMetric, PrivateCenters):
     """K-means by private evolution: records vote for candidate centres, under differential privacy.
 
     Parameters

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar, dataclass_transform
 
-from knoll.parameters import Flag, Rule
+from knoll.parameters import Flag, OneOf, Rule
 from knoll.releases import releases_note
 
 COMMON_PARAMETERS = """epsilon, delta : float, default=1.0 and 1e-6
@@ -37,6 +37,11 @@ COMMON_PARAMETERS = """epsilon, delta : float, default=1.0 and 1e-6
 DROP_UNSEEN = """drop_unseen : bool, default=False
         Leave out what cannot be told from noise; at least one stays. Records then go to what is left. Standard errors
         account for it.
+    """
+
+METRIC = """metric : {"euclidean", "cosine"}, default="euclidean"
+        "cosine": only directions matter. Rows are scaled to length one and go to the centre of the largest cosine.
+        Leave `bounds` out. The same as ``bounds="sphere"``.
     """
 
 COMMON_ATTRIBUTES = """bounds_ : Box or Ball
@@ -89,3 +94,13 @@ class DropsUnseen:
 
     _PARAMETERS: ClassVar = DROP_UNSEEN
     _rules: ClassVar[dict[str, Rule]] = {"drop_unseen": Flag()}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class HasMetric(DropsUnseen):
+    """The parameter of clusterers that can measure by cosine."""
+
+    metric: str = "euclidean"
+
+    _PARAMETERS: ClassVar = METRIC + DROP_UNSEEN
+    _rules: ClassVar[dict[str, Rule]] = {"metric": OneOf(("euclidean", "cosine"))}

@@ -28,7 +28,7 @@ from knoll.privacy import (
     open_ledger,
 )
 from knoll.privacy.errors import BoundsError, brief
-from knoll.queries import Ball, Box, Product, domain_from
+from knoll.queries import Ball, Box, Product, Sphere, domain_from
 from knoll.queries.given import SPHERE
 from knoll.rows import open_rows
 
@@ -79,11 +79,12 @@ def open_curator(
     """
     budget = Budget(estimator.epsilon, estimator.delta)
     relation = Relation.parse(estimator.relation)
-    _check_bounds(estimator.bounds)
+    bounds = _given_bounds(estimator)
+    _check_bounds(bounds)
     if not isinstance(estimator.unit, Record | User | None):
         raise PrivacyError(f"unit={brief(estimator.unit)} is neither knoll.Record() nor knoll.User(column, cap)")
     engine, dataset = open_rows(estimator, X, response, nulls=relation is not Relation.ADD_REMOVE)
-    private = isinstance(estimator.bounds, str) and estimator.bounds == PRIVATE
+    private = isinstance(bounds, str) and bounds == PRIVATE
     domain = None if private else _domain(estimator, engine)
     coordinates = engine.n_columns if domain is None else domain.n_columns
     budget = getattr(estimator, "_budget_for", lambda n_columns: budget)(coordinates)
@@ -130,10 +131,22 @@ def _domain(estimator: Any, engine: Any) -> Box | Ball:
     """Return the public domain that an estimator was given bounds for, or kinds of columns."""
     columns = getattr(estimator, "columns_", None)
     if columns is None:
-        return domain_from(estimator.bounds, engine.n_columns, engine.names)
+        return domain_from(_given_bounds(estimator), engine.n_columns, engine.names)
     if estimator._lines_only:
         require_lines(columns, type(estimator).__name__)
     return domain_of(columns)
+
+
+def _given_bounds(estimator: Any) -> Any:
+    """Return the bounds that an estimator was given: the sphere, if it measures by cosine."""
+    bounds = estimator.bounds
+    if getattr(estimator, "metric", None) != "cosine" or isinstance(bounds, Sphere):
+        return bounds
+    if bounds is None or (isinstance(bounds, str) and bounds == SPHERE):
+        return SPHERE
+    raise BoundsError(
+        f'bounds={brief(bounds)}: metric="cosine" scales rows to length one and has no other bounds. Leave them out'
+    )
 
 
 def _check_bounds(bounds: Any) -> None:

@@ -1,4 +1,4 @@
-"""Modes in many columns from few records: how many are found, and do two standard errors cover them?
+"""Modes in many columns from few records: how many are found, and do two standard errors cover them.
 
 Mixtures of 3 to 6 components in 4 to 8 columns, 5,000 records, epsilon 1. A mode is found if a released one lies
 within one standard deviation of its component (Euclidean, over all columns); it is covered, column by column, if the
@@ -43,10 +43,12 @@ class Kind:
 
 TUNED = {
     "round": Kind(), "skewed": Kind("gamma"), "unequal sizes": Kind(sizes=4.0), "unequal widths": Kind(widths=3.0),
-    "wide bounds": Kind(wide=2.5), "6 modes, 8 columns": Kind(k=6, d=8), "3 skewed, 4 columns": Kind("gamma", 3, 4, 3.0),
+    "wide bounds": Kind(wide=2.5), "6 modes, 8 columns": Kind(k=6, d=8),
+    "3 skewed, 4 columns": Kind("gamma", 3, 4, 3.0),
 }  # fmt: skip
 HELD_OUT = {
-    "gumbel": Kind("gumbel"), "weibull, unequal sizes": Kind("weibull", sizes=3.0), "beta, 5 columns": Kind("beta", 5, 5),
+    "gumbel": Kind("gumbel"), "weibull, unequal sizes": Kind("weibull", sizes=3.0),
+    "beta, 5 columns": Kind("beta", 5, 5),
     "t, wide bounds": Kind("t", 4, 6, wide=3.0), "log-normal, 3 modes, 7 columns": Kind("log-normal", 3, 7),
     "normal, 5 modes, 8 columns": Kind("normal", 5, 8, 2.0, 2.0), "gumbel, 6 modes, 4 columns": Kind("gumbel", 6, 4),
     "log-normal, dependent columns": Kind("log-normal", dependent=True),

@@ -7,7 +7,7 @@ oracle is told which component each record is of, and takes the mean of the comp
 right basins, but no search for the mode.
 
     python -m benchmarks.small.modes                about ten minutes
-    python -m benchmarks.small.modes --held-out     kinds and seeds on which nothing was settled
+    python -m benchmarks.small.modes --held-out     seeds and mixtures that were not tuned on
     python -m benchmarks.small.modes --fits 3       fits of each kind and budget
 """
 
@@ -102,7 +102,7 @@ def measured(kind: Kind, seed: int, delta: float) -> tuple[list[float], list[flo
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--held-out", action="store_true", help="kinds and seeds on which nothing was settled")
+    parser.add_argument("--held-out", action="store_true", help="seeds and mixtures that were not tuned on")
     parser.add_argument("--fits", type=int, default=8)
     options = parser.parse_args()
     kinds, first = (HELD_OUT, 70_000) if options.held_out else (TUNED, 30_000)

@@ -68,6 +68,13 @@ def chosen(name, d=2, **more):
     return [(columns, {name: None, **options, **more}) for columns, options in fits]
 
 
+def chosen_ladder():
+    """Fits in many columns with a first look: one sees nothing, some see everything."""
+    many = [(4, {"epsilon": 100.0, "rows": rows}) for rows in (3000, -30_000, -60_000)]
+    nothing = {"epsilon": 0.01, "n_modes": None}
+    return [(5, nothing), (5, {**nothing, "delta": 0.0}), *many, (5, {}), (20, {"epsilon": 100.0})]
+
+
 def presets(estimator):
     """More fits, by what their parameters change: (columns, parameters)."""
     exact, vague = {"epsilon": 100.0}, {"epsilon": 0.01}
@@ -126,7 +133,8 @@ def presets(estimator):
     if estimator == "ModeSeeking":
         steps = [{"release": "each-step", "mini_batches": parts} for parts in (False, True)]
         options = [{"n_steps": 3}, {"n_steps": 1}, {"bandwidth": "ladder", "n_steps": 2}, {"bandwidth": "private"}]
-        return kernel[:2] + [(d, {**one, **more}) for d in (1, 2, 5) for one in steps for more in options]
+        looks = [(d, {"bandwidth": "ladder", **more}) for d, more in chosen_ladder()]
+        return kernel[:2] + looks + [(d, {**one, **more}) for d in (1, 2, 5) for one in steps for more in options]
     if estimator == "ModeClustering":
         return [*kernel[:4], (5, exact), (5, vague), (5, {"n_clusters": 9})]
     if estimator == "Profile":

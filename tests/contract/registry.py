@@ -22,6 +22,7 @@ from knoll.queries import (
     Ball,
     Box,
     CellDisplacements,
+    CellHistograms,
     CellMoments,
     CellShapes,
     ChosenColumns,
@@ -82,6 +83,12 @@ def _points(domain, k, seed=0):
 
 def _cells(domain, k, *, scaled=False):
     return Nearest(domain.clip(_points(domain, k)), domain, domain.half if scaled else None)
+
+
+def _windows(cells, bins):
+    """Lower ends and bins of windows that hold the whole domain, from wherever a centre is."""
+    width = np.tile(4 * cells.domain.half / bins, (cells.n_cells, 1))
+    return cells.centres - width * bins / 2, width
 
 
 def _crowded(domain, k, *, scaled=False, first=0.97):
@@ -215,6 +222,8 @@ QUERIES = {
     "grid histogram": (GridHistogram(BOX2, (5, 3)), 2),
     "grid histogram, one column": (GridHistogram(BOX1, (16,)), 1),
     "column histograms": (ColumnHistograms(np.array([[-1.0, 0.0, 2.0], [0.0, 1e3, 1e6]])), 2),
+    "cell histograms": (CellHistograms(_cells(BOX2, 3), BOX2, *_windows(_cells(BOX2, 3), 8), 8), 2),
+    "cell histograms, near": (CellHistograms(_cells(BALL3, 2), BALL3, *_windows(_cells(BALL3, 2), 9), 9, 4.0), 3),
     "outside votes": (OutsideVotes(np.array([[-2.0, -1, 1, 2], [0.0, 1e3, 2e3, 1e6], [-1.0, 0, 1e-3, 1]]), 2), 3),
     "outside votes, l1": (OutsideVotes(np.tile([-2.0, -1.0, 1.0, 2.0], (5, 1)), 1), 5),
     "outside votes, one column": (OutsideVotes(np.array([[-1.0, 0.5]]), 2), 1),

@@ -36,7 +36,9 @@ from knoll.series.series import Series
 from knoll.series.surroundings import Surroundings
 from knoll.series.survey import ModeSurvey, choose_rung, survey
 from knoll.steps.each_step import ascend_step_by_step, step_asks
-from knoll.steps.kernel_sum import LADDER, surroundings
+from knoll.steps.first_look import SHARES, first_look, look_asks
+from knoll.steps.kernel_sum import LADDER, MOST_ON_GRID, release_series, series_asks, surroundings
+from knoll.steps.side_views import release_places, side_asks
 
 ONCE, EACH_STEP = "once", "each-step"
 MOST_MODES = 1000  # largest n_modes: refuses absurd values
@@ -132,11 +134,17 @@ class ModeSeeking(KernelModel):
     }  # fmt: skip
 
     def _asks(self, n_columns: int) -> Sequence[Ask]:
-        return super()._asks(n_columns) if self.release == ONCE else step_asks(self, n_columns)
+        if self.release != ONCE:
+            return step_asks(self, n_columns)
+        if self._looks(n_columns):
+            most = 2 * self.n_frequencies
+            _, kernel = series_asks(self, n_columns, most)
+            return [*look_asks(n_columns), kernel.within(SHARES.kernel), *side_asks(n_columns, SHARES.sides)]
+        return super()._asks(n_columns)
 
     def _fit(self, context: FitContext, rng: np.random.RandomState) -> dict[str, Any]:
         if self.release == ONCE:
-            return super()._fit(context, rng)
+            return self._looked(context, rng) if self._looks(context.domain.n_columns) else super()._fit(context, rng)
         around = surroundings(context, self)
         found = ascend_step_by_step(
             context.grant, around, self.bandwidth, self.n_steps, rng, mini_batches=bool(self.mini_batches)
@@ -147,18 +155,49 @@ class ModeSeeking(KernelModel):
         modes = ordered(points, found.stderr(points), heights, sure, found.threshold(self.chance), unknown)
         return {"scales_": context.scales, **series, "density_bandwidth_": series["bandwidth_"], **modes}
 
+    def _looks(self, n_columns: int) -> bool:
+        """Return whether a first look tells where modes may be, and the bandwidths."""
+        return n_columns > MOST_ON_GRID and isinstance(self.bandwidth, str) and self.bandwidth == LADDER
+
+    def _looked(self, context: FitContext, rng: np.random.RandomState) -> dict[str, Any]:
+        """Take a first look; release a kernel sum that suits what it showed; place its modes by a third release."""
+        around, grants = surroundings(context, self), context.grant.split(SHARES)
+        look = first_look(context, grants, rng)
+        hs, kernel = look.rungs(pure=around.pure), grants.kernel.joined(grants.axes)
+        most = 2 * look.frequencies(kernel, around, self.n_frequencies)
+        series = release_series(kernel, around, hs, rng, most)
+        with one_thread():
+            seed = int(rng.randint(2**31 - 1))
+            view, kept, points, stderr = self._settled(series, hs, around, seed, look.starts)
+            if len(points):
+                points, stderr = release_places(context.grant.rest, around, look, points)
+            more = self._described(series, hs, view, kept, points, stderr)
+        return {"scales_": context.scales, **packed(view.series, hs), **more}
+
     def _interpret(self, series: Series, hs: np.ndarray, around: Surroundings, seed: int) -> Interpreted:
-        view, _ = choose_rung(series, hs, around, self.chance, seed, self.n_modes)
+        view, kept, points, stderr = self._settled(series, hs, around, seed)
+        return view.series, self._described(series, hs, view, kept, points, stderr)
+
+    def _settled(
+        self, series: Series, hs: np.ndarray, around: Surroundings, seed: int, starts: np.ndarray | None = None
+    ) -> tuple[ModeSurvey, np.ndarray, np.ndarray, np.ndarray]:
+        """Return the view at the best rung, which of its peaks are modes, their places, and errors of these."""
+        view, _ = choose_rung(series, hs, around, self.chance, seed, self.n_modes, starts=starts)
         kept = kept_peaks(view, self.n_modes)
         finest = hs[-1] if isinstance(self.bandwidth, str) else None
         points, covariance = settle(view.series, view.peaks.points[kept], around, finest)
-        stderr = np.sqrt(np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 0.0))
+        return view, kept, points, np.sqrt(np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 0.0))
+
+    def _described(
+        self, series: Series, hs: np.ndarray, view: ModeSurvey, kept: np.ndarray, points: np.ndarray, stderr: np.ndarray
+    ) -> dict[str, Any]:
+        """Return modes and the density at them as fitted attributes by name."""
         best = density_bandwidth(series, hs, view.series.bandwidth)
         shown = series.at(best)
-        mass = self._mass(shown)
-        heights = shown.value(points) / mass
-        modes = ordered(points, stderr, heights, view.significance[kept], view.threshold, height_errors(shown, points))
-        return view.series, {"density_bandwidth_": best, **modes}
+        heights = shown.value(points) / self._mass(shown)
+        errors = height_errors(shown, points)
+        modes = ordered(points, stderr, heights, view.significance[kept], view.threshold, errors)
+        return {"density_bandwidth_": best, **modes}
 
     def _facts(self, **found: Any) -> Facts:
         return super()._facts(
@@ -190,7 +229,12 @@ class ModeSeeking(KernelModel):
     @cached_property
     def landscape_(self) -> ModeSurvey:
         """Peaks, passes and significance at the chosen bandwidth. Post-processing, computed on first use."""
-        return survey(self.series_, self._around(), self.chance, 0)
+        return survey(self.series_, self._around(), self.chance, 0, starts=self._starts)
+
+    @property
+    def _starts(self) -> np.ndarray | None:
+        """Where peaks are looked for again: at the modes, if a first look told where they may be."""
+        return self.modes_ if self._looks(len(self.scales_)) and len(self.modes_) else None
 
     def mode_tree(self, steps: int = 25) -> list[ModeSurvey]:
         """Return the peaks and their significance at bandwidths along the ladder (or around the only one).
@@ -210,7 +254,10 @@ class ModeSeeking(KernelModel):
             widest, narrowest = 2 * widest, widest
         along = np.linspace(0.0, 1.0, steps)[:, None]
         around = self._around()
-        return [survey(self.series_.at(h), around, self.chance, 0) for h in widest * (narrowest / widest) ** along]
+        return [
+            survey(self.series_.at(h), around, self.chance, 0, starts=self._starts)
+            for h in widest * (narrowest / widest) ** along
+        ]
 
     def basins(self, X: Any) -> np.ndarray:
         """Return the mode whose basin each row lies in: where steepest ascent on the released density leads.

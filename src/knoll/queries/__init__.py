@@ -1,5 +1,6 @@
 """Queries: what one record may add to a total, and how much that can change it."""
 
+from knoll.queries.cell_histograms import CellHistograms
 from knoll.queries.cells import SplitTree
 from knoll.queries.components import ComponentMoments, Gaussians
 from knoll.queries.counts import Count
@@ -28,6 +29,7 @@ __all__ = [
     "Ball",
     "Box",
     "CellDisplacements",
+    "CellHistograms",
     "CellMoments",
     "CellShapes",
     "ChosenColumns",

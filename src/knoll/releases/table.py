@@ -12,6 +12,7 @@ from typing import Any
 
 from knoll.queries import (
     CellDisplacements,
+    CellHistograms,
     CellMoments,
     CellShapes,
     ColumnCounts,
@@ -211,6 +212,13 @@ def by_local_means(fit: Fit) -> bool:
     return fit.columns > 3 or (fit.columns == 3 and chosen)
 
 
+def looks(fit: Fit) -> bool:
+    """Whether `ModeSeeking` takes a first look."""
+    return fit.columns > 3 and isinstance(fit["bandwidth"], str) and fit["bandwidth"] == "ladder"
+
+
+LOOK = When('4 or more columns, `bandwidth="ladder"`', looks)
+NO_LOOK = When("up to 3 columns, or another `bandwidth`", lambda fit: not looks(fit))
 BY_LOCAL_MEANS = When("4 columns or more, or 3 with neither `n_clusters` nor `bandwidth` given", by_local_means)
 BY_DENSITY = When("else", lambda fit: not by_local_means(fit))
 NO_BASE = When("no `base`", lambda fit: fit["base"] is None)
@@ -299,7 +307,12 @@ RELEASES: dict[str, tuple[Case, ...]] = {
     ),
     "KernelDensity": (Case(KERNEL),),
     "ModeSeeking": (
-        Case((As("as `KernelDensity`", lambda fit: ("KernelDensity", fit)),), option("release", "once")),
+        Case((As("as `KernelDensity`", lambda fit: ("KernelDensity", fit)),), option("release", "once") & NO_LOOK),
+        Case(
+            (*tree(), Release(FourierFeatures), Release(CellHistograms, times(0, 1))),
+            option("release", "once") & LOOK,
+            "k is 320: pieces, at most",
+        ),
         Case((Release(Count), BOUGHT, Release(KernelSteps, ASCENT)),
              EACH_STEP & option("mini_batches", False), NO_STEPS),
         Case(

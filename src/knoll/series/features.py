@@ -79,8 +79,9 @@ class FeatureSeries(BaseSeries):
 
     @cached_property
     def gradient_noise(self) -> np.ndarray:
-        """Standard error of the noise of each partial derivative."""
-        return self.stderr * np.sqrt(self._gain**2 @ self.frequencies**2)
+        """Standard error of each partial derivative: of the noise, and of using a sample of frequencies."""
+        square = np.maximum(self.cosines**2 + self.sines**2, 2 * self.stderr**2)
+        return np.sqrt((self._gain**2 * square / 2) @ self.frequencies**2)
 
     def noise_of_difference(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
         """Standard error of the noise of S(one) - S(other), row by row."""

@@ -22,6 +22,7 @@ from knoll.series.series import GridSeries, Series, kernel_volume
 from knoll.series.surroundings import Surroundings
 
 CELLS = {1: 6, 2: 3.0, 3: 2.5}  # mesh cells to a bandwidth, by number of columns: recall against time
+REACH = 1.5  # bandwidths from a given start within which a peak counts as found from it
 MOST_PEAKS = 24  # most peaks in many columns: time grows as its square, by pairs
 PATH = np.linspace(0.0, 1.0, 17)[1:-1]  # where a straight line between two peaks is looked at
 
@@ -58,22 +59,36 @@ class ModeSurvey:
 
 
 def survey(
-    series: Series, around: Surroundings, chance: float, seed: int, rungs: int = 1, false: float = 0.0
-) -> ModeSurvey:
+    series: Series, around: Surroundings, chance: float, seed: int, rungs: int = 1, false: float = 0.0,
+    starts: np.ndarray | None = None,
+) -> ModeSurvey:  # fmt: skip
     """Find all peaks of a kernel sum and their significance.
 
     `rungs` is how many bandwidths are examined. Where that lets more stand out, this part `false` of the peaks that do
     may be noise, as expected: with many modes, one false is a smaller fault than several lost (Benjamini and Hochberg).
+    In many columns, peaks are climbed to from `starts`; if there are none, from points where the sum is high.
     """
     if isinstance(series, GridSeries):
         axes = mesh_axes(around, series.bandwidth)
         peaks, basin = mesh_peaks(series.on_mesh(*axes), axes)
     else:
         axes, basin = None, None
-        peaks = _peaks_of_starts(series, around, seed)
-    sides = (around.high - around.low) / series.bandwidth
+        peaks = _peaks_of_starts(series, around, seed, starts)
+    sides = looked_at(around, series.bandwidth, starts)
     sure = significance(series, peaks, float(np.prod(around.high - around.low)))
     return ModeSurvey(series, peaks, sure, lowered_threshold(sure, chance, false, sides, rungs), axes, basin)
+
+
+def looked_at(around: Surroundings, bandwidth: np.ndarray, starts: np.ndarray | None) -> np.ndarray:
+    """Return the sides, in bandwidths, of the box of all places where a peak could be found.
+
+    From starts that the noise of this sum had no part in, only peaks within REACH bandwidths in every column count.
+    """
+    sides = (around.high - around.low) / bandwidth
+    if starts is None:
+        return np.asarray(sides)
+    few = (2 * REACH) * len(starts) ** (1 / len(sides))
+    return np.asarray(sides if np.prod(sides) < few ** len(sides) else np.full(len(sides), few))
 
 
 def lowered_threshold(sure: np.ndarray, chance: float, false: float, sides: np.ndarray, rungs: int = 1) -> float:
@@ -115,13 +130,18 @@ def significance(series: Series, peaks: Peaks, volume: float) -> np.ndarray:
     return (peaks.heights - low) / np.sqrt(noise**2 + sampling + series.approximation**2 + 1e-300)
 
 
-def _peaks_of_starts(series: Series, around: Surroundings, seed: int) -> Peaks:
-    """Climb from good starts, in many columns. A pass is the least value on a straight line between peaks."""
+def _peaks_of_starts(series: Series, around: Surroundings, seed: int, starts: np.ndarray | None) -> Peaks:
+    """Climb from given or good starts, in many columns. A pass is the least value on a straight line between peaks."""
     clip = around.domain.clip
-    starts = good_starts(series, around.low, around.high, clip, seed, 3 * MOST_PEAKS)
+    given = starts is not None
+    if starts is None:
+        starts = good_starts(series, around.low, around.high, clip, seed, 3 * MOST_PEAKS)
     points = distinct(series, ascend(series, starts, clip))[:MOST_PEAKS]
     if around.n_columns <= 10:
         points = distinct(series, polish(series, points, clip, steps=5))
+    if given:
+        gaps = np.abs((points[:, None] - starts) / series.bandwidth).max(axis=2).min(axis=1)
+        points = points[(gaps <= REACH) | (gaps == gaps.min())]
     return peaks_between(series, points)
 
 
@@ -145,13 +165,13 @@ def peaks_between(series: Series, points: np.ndarray) -> Peaks:
 
 def choose_rung(
     series: Series, hs: np.ndarray, around: Surroundings, chance: float, seed: int, n_modes: int | None = None,
-    false: float = 0.0,
+    false: float = 0.0, starts: np.ndarray | None = None,
 ) -> tuple[ModeSurvey, list[ModeSurvey]]:  # fmt: skip
     """Survey every rung; return the best one, and all of them."""
     views = []
     for number, h in enumerate(hs):
         progress.report("looking for peaks", number / len(hs))
-        views.append(survey(series.at(h), around, chance, seed, len(hs), false))
+        views.append(survey(series.at(h), around, chance, seed, len(hs), false, starts))
     if n_modes is None:
         keys = []
         for view in views:

@@ -31,6 +31,14 @@ class Surface(Protocol):
         ...
 
 
+class Rungs(Surface, Protocol):
+    """A surface that can be seen with other bandwidths."""
+
+    def at(self, bandwidth: np.ndarray) -> "Rungs":
+        """Return the same release, seen with another bandwidth."""
+        ...
+
+
 class BaseSeries:
     """What both kinds of series share."""
 

@@ -23,9 +23,8 @@ from scipy.stats import chi2
 
 from knoll import progress
 from knoll.series.ascent import polish
-from knoll.series.base import Surface
+from knoll.series.base import Rungs, Surface
 from knoll.series.hidden_bias import STEP, Path
-from knoll.series.series import Series
 from knoll.series.surroundings import Surroundings
 
 MOST_CURVED = 32  # columns up to which curvatures are computed: a Hessian costs their square
@@ -42,7 +41,7 @@ Derivatives = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def settle(
-    series: Series, points: np.ndarray, around: Surroundings, finest: np.ndarray | None = None
+    series: Rungs, points: np.ndarray, around: Surroundings, finest: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the places of tops and the covariance of each: against the modes of what the records are drawn from.
 
@@ -126,7 +125,7 @@ class Bumps:
     covariances: np.ndarray
 
     @classmethod
-    def seen(cls, series: Series, tops: np.ndarray) -> "Bumps":
+    def seen(cls, series: Surface, tops: np.ndarray) -> "Bumps":
         """Read them off height and curvature at one bandwidth."""
         value, curve = seen_at(series, tops)
         rate, axes = np.linalg.eigh(curve / value[:, None, None])
@@ -163,7 +162,7 @@ class Bumps:
 class Alone:
     """A kernel sum as each top sees it without the others. Point i belongs to top i."""
 
-    series: Series
+    series: Surface
     bumps: Bumps
 
     @property

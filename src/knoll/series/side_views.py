@@ -56,7 +56,7 @@ class SideViews(BaseSeries):
         top = (cells - 1) // 2
         box = Box((0.0,), (float(BINS),))
         lattice = Lattice(box, np.zeros(1), np.full(1, float(BINS)), np.full(1, float(PAD)), (top,), (cells,))
-        basis = lattice.basis(0, np.arange(BINS) + 0.5)
+        basis = lattice.basis(0, np.arange(BINS, dtype=np.float64) + 0.5)
         share = np.where(np.arange(2 * top + 1) > 0, 0.5, 1.0) * cells
         template = GridSeries(lattice, np.zeros(2 * top + 1), sigma * np.sqrt(share), np.full(1, RUNG * PER_WIDTH))
         return cls(template, counts @ basis)

@@ -8,13 +8,12 @@ noise. Modes, pieces and widths are released before. Places are post-processing 
 import numpy as np
 
 from knoll.privacy import Ask, Grant
-from knoll.queries import CellHistograms, Nearest
+from knoll.queries import Box, CellHistograms, Nearest
 from knoll.series.side_views import BINS, PER_WIDTH, SideViews
 from knoll.series.surroundings import Surroundings
 from knoll.series.survey import MOST_PEAKS
 from knoll.steps.first_look import Look
 from knoll.steps.pieces import MOST
-from knoll.steps.shapes import unit_frame
 
 # In all other columns a record must be within so many widths of the mode to be counted: where columns depend on each
 # other, that is nearer to what the mode is; a smaller figure leaves fewer records.
@@ -23,7 +22,7 @@ NEAR = 2.0
 
 def side_asks(n_columns: int, share: float) -> list[Ask]:
     """Return the most that `release_places` asks."""
-    domain, at = unit_frame(n_columns).domain, np.zeros((1, n_columns))
+    domain, at = Box((-1.0,) * n_columns, (1.0,) * n_columns), np.zeros((1, n_columns))
     probe = CellHistograms(Nearest(at, domain), domain, at, at + 1.0, BINS, NEAR * PER_WIDTH)
     return [Ask.like(probe, MOST_PEAKS + MOST, share=share)]
 

@@ -133,8 +133,10 @@ def tree(finer: int = 1) -> tuple[Release, ...]:
 
 CHOICE = (
     *tree(),
-    Release(CellShapes, times(1, 5), called="count, mean and variance of pieces", what="of pieces"),
-    Release(PairVotes, times(0, 2)),
+    Release(CellShapes, times(1, 4), called="count, mean and variance of pieces", what="of pieces"),
+    Release(PairVotes, times(0, 1)),
+    Release(CellShapes, times(0, 1), called="count, mean and variance of pieces", what="of joined pieces"),
+    Release(PairVotes, times(0, 1)),
 )
 CHOSEN = "k is 320: pieces, at most"
 STEPS = Release(CellShapes, times(1, 10), called="count, mean and variance of clusters", what="of clusters")

@@ -40,6 +40,19 @@ def into_ball(grid, factor, most, radius):
     grid[:] = np.trunc(grid * shorter[:, None])
 
 
+def whiten_all(moved, offsets, scales, far, squares):
+    moved[:] = np.clip(np.rint((moved - offsets[:, :, None]) * scales[:, :, None]), -far, far)
+    squares[:] = np.einsum("kij,kij->kj", moved, moved)
+
+
+def share_among(squares, per_square, heights, table, step, whole, parts):
+    badness = squares * per_square[:, None] - heights[:, None]
+    above = np.minimum((badness - badness.min(axis=0)) * step, len(table) - 1)
+    until = np.cumsum(table.take(above.astype(np.int64)), axis=0)
+    until = np.rint(until * whole / until[-1])
+    parts[:] = np.diff(until, axis=0, prepend=0.0)
+
+
 def onto_sphere(block, radius, out):
     rows = block[~np.isnan(block).any(axis=1)].copy()
     top = np.abs(rows).max(axis=1, initial=0.0)

@@ -3,6 +3,8 @@
 import os
 import random
 import re
+import threading
+import time
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,7 @@ import pytest
 
 import knoll
 from knoll.engines import csv as strict
+from knoll.engines.ahead import ahead
 from knoll.engines.csv import CsvFile, StrictQuotes
 from knoll.engines.files import FileEngine
 from knoll.privacy import DataError, MemoryLedger
@@ -465,3 +468,27 @@ def test_a_local_fit_is_all_or_nothing():
     model.fit_reports([1, 2, 3] * 20, client)
     assert not hasattr(model, "feature_names_in_")
     assert repr(model.bounds_)
+
+
+def test_a_reader_that_is_given_up_in_its_own_thread_ends():
+    """The garbage collector may run anywhere, in the thread that reads ahead too."""
+    handed, outcome = threading.Event(), []
+
+    def blocks():
+        yield 1
+        handed.wait(10)
+        try:
+            reading.close()
+        except RuntimeError as error:
+            outcome.append(error)
+        outcome.append(threading.current_thread().name)
+        yield 2
+
+    reading = ahead(blocks())
+    assert next(reading) == 1
+    handed.set()
+    for _ in range(100):
+        if outcome:
+            break
+        time.sleep(0.05)
+    assert outcome == ["knoll-read_0"]

@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 
 from knoll.arrays import Floats, Integers
+from knoll.compiled.components import share_among, whiten_all
 from knoll.queries.domain import Ball, Box
 from knoll.queries.query import Query, require_finite
 from knoll.queries.shapes import Cells
@@ -81,6 +82,23 @@ class Gaussians:
         np.rint(moved, out=moved)
         np.clip(moved, -_FAR, _FAR, out=moved)
         return moved
+
+    def share_out(self, grid: Floats, whole: int) -> tuple[Floats, Floats, Floats]:
+        """Return whitened displacements from all means, (n_cells, n_columns, rows), their squared lengths, and shares.
+
+        Shares are responsibilities in parts of `whole`; if that is one, all of a record is its most probable cell's.
+        """
+        k, d = self.n_cells, self.domain.n_columns
+        moved = (self._maps.reshape(k * d, d) @ grid.T).reshape(k, d, len(grid))
+        squares, parts = np.empty((k, len(grid))), np.zeros((k, len(grid)))
+        whiten_all(moved, self._offsets[:, :, 0], self._scales[:, :, 0], _FAR, squares)
+        if whole > 1:
+            step = _TABLE_STEP / 2
+            share_among(squares, self._per_square, self._heights, _TABLE, step, float(whole), parts)
+        else:
+            badness = squares * self._per_square[:, None] - self._heights[:, None]
+            parts[badness.argmin(axis=0), np.arange(len(grid))] = 1.0
+        return moved, squares, parts
 
     def badness(self, which: int, squares: Floats) -> Floats:
         """Return minus twice the log density, up to a constant, from squared lengths."""
@@ -205,19 +223,11 @@ class ComponentMoments(Query):
 
     def _add(self, total: Floats, chunk: Floats) -> None:
         """Add a chunk whose responsibilities follow from the Gaussians."""
-        g = self.gaussians
-        moved = [g.whiten(i, chunk) for i in range(g.n_cells)]
-        squares = np.array([np.einsum("ij,ij->j", each, each) for each in moved])
-        badness = np.array([g.badness(i, each) for i, each in enumerate(squares)])
-        if self.soft:
-            parts = probabilities(badness, self._whole)
-        else:
-            parts = np.zeros(badness.shape)
-            parts[badness.argmin(axis=0), np.arange(len(chunk))] = 1.0
+        moved, squares, parts = self.gaussians.share_out(chunk, self._whole)
         for i, part in enumerate(parts):
             held = np.flatnonzero(part)
             if held.size:
-                self._sum(total[i], moved[i][:, held], squares[i, held], part[held])
+                self._sum(total[i], moved[i].take(held, axis=1), squares[i].take(held), part.take(held))
 
     def _add_cells(self, total: Floats, chunk: Floats, labels: Integers) -> None:
         """Add a chunk whose cells are given."""

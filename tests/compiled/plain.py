@@ -53,6 +53,16 @@ def share_among(squares, per_square, heights, table, step, whole, parts):
     parts[:] = np.diff(until, axis=0, prepend=0.0)
 
 
+def add_held(moved, squares, parts, unit, full, total):
+    d = moved.shape[1]
+    for each, square, part, sums in zip(moved, squares, parts, total, strict=True):
+        factor = unit * (1.0 - 2.0**-40) / np.sqrt(np.maximum(square, unit**2))
+        v = np.where(square > unit**2, np.trunc(each * factor), each)
+        sums[0] += part.sum()
+        sums[1 : 1 + d] += (v * part).sum(axis=1)
+        sums[1 + d :] += ((v * part) @ v.T).ravel() if full else (v * part * v).sum(axis=1)
+
+
 def onto_sphere(block, radius, out):
     rows = block[~np.isnan(block).any(axis=1)].copy()
     top = np.abs(rows).max(axis=1, initial=0.0)

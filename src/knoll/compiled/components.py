@@ -50,3 +50,36 @@ def share_among(
             until = np.rint(parts[c, r] * whole / running[r])
             parts[c, r] = until - before[r]
             before[r] = until
+
+
+@compiled("f3", "f2", "f2", "f", "i", "F2")
+def add_held(moved: Floats, squares: Floats, parts: Floats, unit: float, full: int, total: Floats) -> None:
+    """Add what each cell holds of the records: parts, displacements cut to a ball of `unit`, products or squares.
+
+    A row of `total` is a count, sums, and all products or the squares. Every number is whole and below 2^53: sums are
+    exact in any order.
+    """
+    cells, columns, rows = moved.shape
+    v, sums = np.empty(columns), np.empty(total.shape[1])
+    short = unit * (1.0 - 2.0**-40)
+    for c in range(cells):
+        sums[:] = 0.0
+        for r in range(rows):
+            part = parts[c, r]
+            if part > 0.0:
+                far = squares[c, r] > unit * unit
+                factor = short / np.sqrt(squares[c, r]) if far else 1.0
+                for i in range(columns):
+                    v[i] = np.trunc(moved[c, i, r] * factor) if far else moved[c, i, r]
+                sums[0] += part
+                for i in range(columns):
+                    weighted = v[i] * part
+                    sums[1 + i] += weighted
+                    if full:
+                        start = 1 + columns + i * columns
+                        for j in range(columns):
+                            sums[start + j] += weighted * v[j]
+                    else:
+                        sums[1 + columns + i] += weighted * v[i]
+        for j in range(total.shape[1]):
+            total[c, j] += sums[j]

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from knoll.arrays import Floats, Integers
-from knoll.compiled.components import share_among, whiten_all
+from knoll.compiled.components import add_held, share_among, whiten_all
 from knoll.queries.domain import Ball, Box
 from knoll.queries.query import Query, require_finite
 from knoll.queries.shapes import Cells
@@ -210,7 +210,7 @@ class ComponentMoments(Query):
         """Whiten a chunk of records for every component, share them out and add up."""
         grid = np.ascontiguousarray(self.domain.clip_to_grid(block))
         k, d = self.gaussians.n_cells, self.domain.n_columns
-        total = np.zeros((k, 1 + d + d * d))
+        total = np.zeros((k, 1 + d + (d * d if self.products == "full" else d)))
         rows = max(64, _CHUNK // (k * d if self.cells is None else d))
         given = None if self.cells is None else self.cells.labels(block)
         for start in range(0, len(grid), rows):
@@ -224,10 +224,7 @@ class ComponentMoments(Query):
     def _add(self, total: Floats, chunk: Floats) -> None:
         """Add a chunk whose responsibilities follow from the Gaussians."""
         moved, squares, parts = self.gaussians.share_out(chunk, self._whole)
-        for i, part in enumerate(parts):
-            held = np.flatnonzero(part)
-            if held.size:
-                self._sum(total[i], moved[i].take(held, axis=1), squares[i].take(held), part.take(held))
+        add_held(moved, squares, parts, self.gaussians.unit, int(self.products == "full"), total)
 
     def _add_cells(self, total: Floats, chunk: Floats, labels: Integers) -> None:
         """Add a chunk whose cells are given."""

@@ -22,7 +22,6 @@ SHAPE_BITS = 16
 SHAPE_UNIT = 2**SHAPE_BITS
 """Grid units to a displacement on the rim of the ellipsoid."""
 
-_FAR = 2.0**40  # farther than any displacement from its reference, in units of an ellipsoid
 _FINE = 10  # weight of a displacement; weights of counts and squares are tenths of it
 
 
@@ -69,13 +68,15 @@ class _Ellipsoids:
         # worth of one unit, per cell and column; a cell without width still has a size to divide by
         self.size = np.maximum(radii[:, None] / axes, frame.half * 2.0**-30)
         self._per_step = frame.steps / self.size * SHAPE_UNIT
-        # the largest |v| in each column of a box: its grid points are within UNIT of the middle
-        edge = (UNIT + np.abs(self._origin)) * self._per_step / SHAPE_UNIT
-        self.reach = edge if isinstance(frame.domain, Box) else np.full_like(edge, _FAR)
+        self.in_box = isinstance(frame.domain, Box)
         wider = ((0, 0), (0, max(0, WIDTH - self._origin.shape[1])))
         self._eight = np.pad(self._origin, wider), np.pad(self._per_step, wider)
         require_finite("reference points", self._origin)
         require_finite("axes and radii of ellipsoids", self.size, self.size**2, self._per_step, positive=True)
+
+    def reach(self) -> Floats:
+        """Return the largest |v| in each column of a box: its grid points are within UNIT of the middle."""
+        return (UNIT + np.abs(self._origin)) * self._per_step / SHAPE_UNIT
 
     def add_products(self, total: Integers, grid: Floats) -> None:
         """Add the products of two coordinates of each displacement from the first reference."""
@@ -183,10 +184,12 @@ class CellShapes(Query):
     def max_norm(self, norm: int) -> float:
         """Count, displacement and squares together."""
         parts = [self._w, 1.0 if norm == 2 else self.frame.n_columns**0.5, self._b]
-        ellipsoid = float(np.linalg.norm(parts, norm))
-        h, b = self._ellipsoids.reach, self._b
-        columns = (h**norm + (b * h**2) ** norm).sum(axis=1).max()
-        return _FINE * SHAPE_UNIT * min(ellipsoid, float(self._w**norm + columns) ** (1 / norm))
+        longest = float(np.linalg.norm(parts, norm))
+        if self._ellipsoids.in_box:
+            h, b = self._ellipsoids.reach(), self._b
+            columns = float((h**norm + (b * h**2) ** norm).sum(axis=1).max())
+            longest = min(longest, (self._w**norm + columns) ** (1 / norm))
+        return _FINE * SHAPE_UNIT * longest
 
     def max_difference(self, norm: int) -> float:
         """Two records in different cells, or the worst pair within one."""
@@ -201,7 +204,8 @@ class CellShapes(Query):
         else:
             c = 4 * b / (d**0.5 + (d + 32 * b**2) ** 0.5)
             within = 2 * (1 - c**2) ** 0.5 * (d**0.5 + 2 * b * c)
-        within = min(within, _apart_in_bounds(self._ellipsoids.reach, b, norm))
+        if self._ellipsoids.in_box:
+            within = min(within, _apart_in_bounds(self._ellipsoids.reach(), b, norm))
         # cutting squares to the grid moves a difference by less than one unit in each column
         return max(apart, _FINE * SHAPE_UNIT * (within + b * d ** (1 / norm) / SHAPE_UNIT))
 

@@ -6,7 +6,7 @@ import pytest
 import knoll
 from knoll.cluster.kmeans import KMeansByTree
 from knoll.numeric.distances import squared_distances
-from knoll.steps.refine import explained, gains
+from knoll.steps.refine import gains
 
 
 @pytest.fixture(scope="module")
@@ -46,9 +46,3 @@ def test_columns_with_signal_are_believed_more_than_others(rng):
     assert (found[0] == 0).all()
     assert found[1:, :3].mean() > 0.9
     assert found[1:, 3:].mean() < 0.5
-
-
-def test_squares_of_displacements_are_spread_by_centre_and_column(rng):
-    squares, weight = np.outer([1.0, 2.0, 5.0], [1.0, 3.0]), np.array([1.0, 2.0, 3.0])
-    assert explained(weight, squares) == pytest.approx(squares)
-    assert (explained(weight, np.zeros((3, 2))) == 0).all()

@@ -176,7 +176,6 @@ def lloyd_step(
     gain = gains(moved, spread, seen.count > 2 * seen.count_sd)
     at = np.clip(centres.at + mult * gain * moved, lower, upper)
     prior = seen.rescaled(about, 0.5, n) * times_wider(seen, n, about, axes, radii)
-    prior = np.maximum(prior - explained(weight, gain * moved**2), 0.1 * prior)
     variance = np.maximum(seen.variance(prior, 0.5, n), 0.1 * prior)
     resting = float(weight @ (moved**2 + spread).sum(axis=1)) < REST * float(weight @ variance.sum(axis=1))
     reach = seen.sums_sd / (STEP.count * seen.count_sd)  # noise is in proportion to it
@@ -225,16 +224,6 @@ def expected(count: np.ndarray, doubt: np.ndarray, k: int) -> np.ndarray:
     usual = max(float(count.sum()), 1.0) / k
     drawn = (np.maximum(count, 0.0) * usual**2 + usual * doubt) / (usual**2 + doubt)
     return np.maximum(drawn, EMPTY * np.sqrt(doubt))
-
-
-def explained(weight: np.ndarray, squares: np.ndarray) -> np.ndarray:
-    """Return squares of displacements, (centres, columns), as a factor for each centre times one for each column.
-
-    Cells are narrower about their means than about the centres they were measured from. The squares of one centre in
-    one column are mostly noise, their sums over columns and over centres are not.
-    """
-    heavy = weight[:, None] * squares
-    return np.asarray(squares.sum(axis=1, keepdims=True) * heavy.sum(axis=0) / max(float(heavy.sum()), 1e-300))
 
 
 def gains(moved: np.ndarray, spread: np.ndarray, visible: np.ndarray) -> np.ndarray:

@@ -29,7 +29,7 @@ TWO, SPREAD_APART = 0.55, 0.1  # part of `joined` that two clusters give at most
 ROUGH = 0.15  # part by which the votes expected of two clouds may be wrong: cells are no Gaussians
 EVEN, SLOPE, MOST_BY_WIDTH = 4.4, 1.0, 4.0  # distance that speaks for neither; log odds for each unit; and at most
 # Log odds before the votes: pieces that the noise hides were taken for hills and stay so; others must show a valley.
-IN_DOUBT, IF_CLEAR, NOISY = -0.5, 0.5, 0.1  # NOISY: standard error of the part, between the two
+IN_DOUBT, IF_CLEAR, NOISY = -0.9, 0.1, 0.1  # NOISY: standard error of the part, between the two
 ALONE = 1.0  # log odds less, if one pair speaks for all: it was picked
 MOST_BY_VOTES = 12.0  # log odds: the two models are not so true that more could be said
 ONE_CLOUD = 2.0  # standard deviations between two Gaussians that leave no valley between them

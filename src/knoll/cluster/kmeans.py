@@ -228,6 +228,8 @@ class KMeans(Sampled, HasMetric, PrivateCenters):
         """Why these releases were made, in a sentence."""
         if self.strategy_ == WAVES:
             return wave_reason(self.records_over_noise_)
+        if self.n_clusters is None:
+            return "The number of clusters was chosen: a tree finds pieces, and votes say which are one cluster"
         return reason(self.records_over_noise_, self.bounds_.n_columns, once=self.strategy_ == ONCE)
 
 

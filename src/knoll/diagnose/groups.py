@@ -53,7 +53,7 @@ def number_in_doubt(facts: Facts) -> Diagnostic | None:
     message = f"The number of {kind}s, {k}, was chosen with a confidence of {facts.confidence:.0%}."
     if close:
         other = ranked[1] if ranked[0, 0] == k else ranked[0]
-        message = f"The number of {kind}s is in doubt: {k} was chosen, and {other[0]:.0f} is nearly as probable."
+        message = f"The number of {kind}s is in doubt: {k} was chosen, and {other[0]:.0f} is about as probable."
     advice = "Give the number if you know it, or raise epsilon."
     return Diagnostic("number-of-clusters-in-doubt", "warning", message, advice)
 

@@ -97,7 +97,7 @@ def reason(value: float, n_columns: int, *, once: bool) -> str:
     """Return in a sentence why a kernel sum was used, or not; `value` as in `Clarity`."""
     most = MOST_CLEAR.get(n_columns, 0.0)
     if value <= 0:
-        return "The number of clusters was chosen, or the model is of an earlier version: tree and steps"
+        return "A file of an earlier version does not tell why"
     clear = f"A cluster has about {value:.3g} times as many records as one count has noise"
     if once:
         return f"{clear}, not above {most:g}: a kernel sum shows more than a tree of cells"

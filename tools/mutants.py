@@ -844,6 +844,22 @@ MUTANTS = [
         "without_a_release",
     ),
     Mutant(
+        "a vote in every column of a cell's histograms counts",
+        "queries/cell_histograms.py",
+        "        return COUNT_WEIGHT * float(self.shape[1]) ** (1 / norm)",
+        "        return COUNT_WEIGHT",
+        QUERIES,
+        "histograms and sensitivity",
+    ),
+    Mutant(
+        "votes of a cell's histograms that move",
+        "queries/cell_histograms.py",
+        "        votes = 2.0 if self.shape[0] * self.shape[2] > 1 else 1.0",
+        "        votes = 1.0",
+        QUERIES,
+        "histograms and sensitivity",
+    ),
+    Mutant(
         "a part of a grant spends no more than its giver has",
         "privacy/grant.py",
         "            if share > giver.left + ROUNDING:",

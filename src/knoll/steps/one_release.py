@@ -33,11 +33,14 @@ FIRST, FIRST_CHAINS = 0.3, 2  # part of the budget of the first look, and chains
 ALIKE = 0.75  # the second look has the kernel of the first, unless clusters are nearer to each other by this factor
 FAR = 0.15  # the first look is forgotten if clusters are nearer by this factor: it shows none of them
 PARTLY = 0.5  # between clusters that touch (0), and clusters so tight that records end where the last centres are (1)
+# Records may lie along a line, or in a few places: the space that they fill says how near the second look is, and the
+# clearer clusters are, the nearer. Settled on the tuned kinds of benchmarks/small and birch2, epsilon .1 to 1.
+SPARSE = 9.0
 MARGIN = 0.25  # of what records fill is added at each end: no cluster at the edge is cut
 LEAST_EPSILON = 1e-3  # for each record of a user: below, drawing noise for so many features costs too much of it
 MOST_CLUSTERS = 200  # more take long to sample
 # Records of a cluster over the noise of one count, up to which a kernel sum is better, by columns (benchmarks/small).
-MOST_CLEAR = {2: 75.0, 3: 75.0}
+MOST_CLEAR = {2: 50.0, 3: 75.0}
 CLEAR_COUNT = 4.0  # standard errors that the number of records is above zero: weights are drawn about it
 
 
@@ -135,8 +138,10 @@ def release_view(context: FitContext, grant: Grant, total: float, k: int, rng: n
     whole = Window(-half, 2 * half, _spacing(2 * half, k)).affordable()
     first = look(grant.part(FIRST), domain, scales, whole)
     view = view_of([first], scales)
-    low, high = filled(sample(view, k, total, rng, chains=FIRST_CHAINS), view)
-    spacing = min(_spacing(high - low, k, PARTLY), whole.spacing)
+    low, high, space = filled(sample(view, k, total, rng, chains=FIRST_CHAINS), view)
+    clear = max(total, 1.0) / k / (FIRST**0.5 * first.noise)
+    sparse = SPARSE / clear**0.5 * (space / k) ** (1 / len(low))
+    spacing = min(_spacing(high - low, k, PARTLY), sparse, whole.spacing)
     if spacing > ALIKE * whole.spacing:
         return view_of([first, look(grant, domain, scales, whole)], scales)
     more = MARGIN * (high - low) + BANDWIDTH * whole.spacing

@@ -59,10 +59,11 @@ def best_cells(draws: Draws, view: View, k: int, rng: np.random.RandomState) -> 
     return figures(points, density, centres, draws.chains)
 
 
-def filled(draws: Draws, view: View) -> tuple[np.ndarray, np.ndarray]:
-    """Return between which values of each column nearly all records lie, in the mean of the draws.
+def filled(draws: Draws, view: View) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return between which values of each column nearly all records lie, in the mean of the draws, and their space.
 
-    The ends of the middle 90 % are moved outwards, so that records spread evenly fill the window.
+    The ends of the middle 90 % are moved outwards, so that records spread evenly fill the window. The space is that of
+    records spread evenly whose density has the same mean (the inverse participation).
     """
     points, density = painted(draws, view)
     mean = np.maximum(density.mean(axis=0), 0.0)
@@ -73,7 +74,8 @@ def filled(draws: Draws, view: View) -> tuple[np.ndarray, np.ndarray]:
         below = np.concatenate([[0.0], np.cumsum(np.bincount(where, mean))]) / max(float(mean.sum()), 1e-300)
         ends[:, j] = np.interp([0.05, 0.95], below, np.concatenate([[0.0], places + gap / 2]))
     more = (ends[1] - ends[0]) / 18
-    return np.maximum(ends[0] - more, 0.0), np.minimum(ends[1] + more, view.window)
+    space = float(np.prod(view.window)) / len(mean) * float(mean.sum()) ** 2 / max(float(np.square(mean).sum()), 1e-300)
+    return np.maximum(ends[0] - more, 0.0), np.minimum(ends[1] + more, view.window), space
 
 
 def painted(draws: Draws, view: View) -> tuple[np.ndarray, np.ndarray]:

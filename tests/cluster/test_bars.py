@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_moons
 
 import knoll
 from benchmarks.coverage.run import errors
 from benchmarks.mixed.made import make
-from knoll.numeric.bars import clear_level, counted, told_apart
-from knoll.numeric.made_up import as_records
+from knoll.numeric.bars import clear_level, counted, counted_together, told_apart
+from knoll.numeric.made_up import Measured, as_records
 from knoll.privacy import PrivacyError
 from knoll.queries import Corners, Line, Product
 from knoll.rows import points_of
@@ -93,6 +94,31 @@ def test_the_largest_of_many_noisy_counts_shrink_and_clear_ones_stay(rng):
     assert np.abs(count - excess)[:2000].max() < 45
     assert abs(excess[-1]) < 1
     assert (doubt <= 13).all()
+
+
+def test_counts_of_a_grid_shrink_as_those_of_clusters(rng):
+    noise, m = np.full(600, 4.0), 600
+    plain = np.zeros((m, 2))
+    cells = Measured(
+        plain, plain, plain, 10 + 4 * rng.standard_normal(m), noise, np.arange(m) % 3, np.zeros(2), np.eye(2)
+    )
+    excess, doubt = counted_together(cells, 3, pure=False)
+    assert abs(excess.sum()) < 3 * 4 * m**0.5  # what noise makes of the sum
+    assert counted(cells.count, noise, pure=False)[0][cells.count > 10].sum() > 200  # cell by cell it was far more
+    assert np.linalg.norm(doubt) <= 4 * m**0.5 + 1e-9
+    each = Measured(plain, plain, plain, cells.count, noise, np.arange(m), np.zeros(2), np.eye(2))
+    np.testing.assert_allclose(counted_together(each, m, pure=False), counted(cells.count, noise, pure=False))
+
+
+def test_sizes_of_bent_clusters_have_bars_of_their_size():
+    error, bar = [], []
+    for seed in range(6):
+        X, _ = make_moons(4000, noise=0.1, random_state=seed)
+        model = knoll.MorseClustering(2, bounds=[(-1.5, 2.5), (-1.0, 1.5)], random_state=seed).fit(X)
+        away, wide = errors(model, X)["sizes"]
+        error, bar = [*error, *away], [*bar, *wide]
+    assert (np.abs(error) <= 2 * np.array(bar)).mean() > 0.8
+    assert np.sqrt(np.mean(np.square(bar))) < 5 * np.sqrt(np.mean(np.square(error)))
 
 
 def test_sizes_of_leaves_cover_in_many_columns():

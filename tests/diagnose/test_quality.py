@@ -49,6 +49,26 @@ def test_two_standard_errors_cover_the_figures_of_the_records(kind):
     assert np.mean(inside) > 0.8
 
 
+@pytest.mark.parametrize("kind", [knoll.KMeans, knoll.GaussianMixture])
+def test_tails_that_clips_hide_lie_within_the_errors(kind):
+    inside = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        places = rng.uniform(-10, 10, (5, 3))
+        X = places[rng.integers(5, size=12_000)] + 0.5 * rng.standard_t(3, size=(12_000, 3))
+        X = np.clip(X, -15, 15)
+        model = kind(5, bounds=(-15, 15), scale_by_bounds=False, random_state=seed).fit(X)
+        if kind is knoll.KMeans:
+            true = on_records(model, X)
+        else:
+            part, away = model.predict_proba(X), pairwise_distances(X, model.means_)
+            within = (part * away**2).sum() / len(X)
+            true = within, 1 - within / X.var(axis=0).sum()
+        off = np.abs(np.subtract(figures(model.quality_)[:2], true[:2]))
+        inside.append(off <= 2 * np.array(errors(model.quality_)[:2]))
+    assert np.mean(inside) > 0.85
+
+
 def test_many_columns():
     rng = np.random.default_rng(0)
     X = 4 * rng.normal(size=(5, 20))[rng.integers(5, size=20_000)] + rng.normal(size=(20_000, 20))

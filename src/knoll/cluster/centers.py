@@ -10,7 +10,7 @@ from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
 from knoll.cluster.found import Clusters, error_bars, places, without_unseen
-from knoll.diagnose import Facts, Quality, chosen, facts_of, quality_of_cells, visible
+from knoll.diagnose import Facts, Quality, chosen, facts_of, quality_of_cells, quietest, visible
 from knoll.estimator import DropsUnseen, FitContext, PrivateFit, one_thread, open_curator
 from knoll.parameters import MOST_CLUSTERS, Rule, Whole, check_shape
 from knoll.privacy import Ask
@@ -99,6 +99,7 @@ class PrivateCenters(
             spread=None if variances is None else np.sqrt(np.maximum(variances, 0.0)),
             records=float(sizes.sum()),
             noise=float(np.median(size_errors[known])) if known.any() else np.inf,
+            quietest=quietest(self),
             **chosen(self, "n_clusters", self.n_clusters),
         )
 

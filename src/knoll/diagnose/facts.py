@@ -48,6 +48,8 @@ class Facts:
         Half a cell of the grid that all was found from, in widths of the bounds; 0 if there is none.
     records, noise : float
         Released number of records, and the standard error of the size of one cluster.
+    quietest : float
+        The least noise of a count in any release; infinite if it was not asked for.
     others : tuple of (name, share, standard error)
         For each category, the share of values that are none of its declared levels.
     """
@@ -72,6 +74,7 @@ class Facts:
     grain: Floats | float = 0.0
     records: float = np.inf
     noise: float = 0.0
+    quietest: float = np.inf
     others: tuple[tuple[str, float, float], ...] = ()
 
     @property

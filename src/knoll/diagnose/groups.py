@@ -7,6 +7,9 @@ from knoll.diagnose.facts import Facts
 
 CLEAR = 4.0  # standard errors in an average cluster: one of half that size is at 2, where clusters count as not seen
 FEWEST = 20.0  # standard errors in all records: fewer cannot show even five equal clusters clearly (5 x CLEAR)
+# Twice as many of the least noise of any release: a fit spends as much on finding clusters as on counting them. Beyond,
+# sizes are uncertain because it is in doubt which cluster records belong to, and more records do not help.
+QUIET = 2 * FEWEST
 DOUBT = 0.5  # confidence below which all other numbers together are more probable than the chosen one
 CLOSE = 0.5  # a runner-up is close if it is at least this many times as probable as the best
 
@@ -60,11 +63,12 @@ def number_in_doubt(facts: Facts) -> Diagnostic | None:
 
 def few_records(facts: Facts) -> Diagnostic | None:
     """Say that there are few records for this budget, whatever is asked of them."""
-    if facts.records >= FEWEST * facts.noise:
+    enough = min(FEWEST * facts.noise, QUIET * facts.quietest)
+    if facts.records >= enough:
         return None
     message = (
         f"About {max(facts.records, 0.0):,.0f} records are few for this budget: a cluster's size has a standard error "
         f"of {facts.noise:,.0f}."
     )
-    advice = f"Take more records (about {FEWEST * facts.noise:,.0f} at least), or raise epsilon."
+    advice = f"Take more records (about {enough:,.0f} at least), or raise epsilon."
     return Diagnostic("few-records", "warning", message, advice)

@@ -34,8 +34,8 @@ MOVED = 1.5  # standard deviations of a squared distance above its mean that noi
 # median, over its value; and of the median, over their standard deviation.
 SPREAD_ERROR, MEDIAN_ERROR = 2.33, 1.25
 LEAST = 0.25  # of a standard error: records that a cell is taken to hold, at least
-# Where no release tells the borders of cells, made-up records that change clusters may change elsewhere: this part of
-# them, as a standard error (settled on the tuned kinds of benchmarks/coverage).
+# Where no release tells the borders of cells, or records were seen smeared, made-up records that change clusters may
+# change elsewhere: this part of them, as a standard error (settled on the tuned kinds of benchmarks/coverage).
 ELSEWHERE = 0.45
 GUESS = 3**-0.5  # standard deviation of a guess between the bounds, over half their width: a wider bar says nothing
 
@@ -60,7 +60,7 @@ def bars(cells: Measured, published: Published) -> Bars:
     k = len(published.centres)
     if not len(cells.count):
         return Bars(np.full(published.centres.shape, np.inf), np.full(k, np.inf), np.zeros(k, dtype=bool))
-    excess, doubt = counted(cells.count, cells.count_noise, pure=published.pure)
+    excess, doubt = counted_together(cells, k, pure=published.pure)
     likely = np.maximum(np.maximum(cells.count - excess, LEAST * cells.count_noise), 1e-9)
     change = simulated(cells, published, likely, doubt)
     mean, noise, hidden = measured_means(cells, published, likely)
@@ -77,7 +77,8 @@ def bars(cells: Measured, published: Published) -> Bars:
     small = 1 + np.minimum(error / np.maximum(count, 1e-9), 1.0)
     stderr = np.minimum(MARGIN * small[:, None] * np.sqrt(square), 2 * published.half)
     off_size = published.sizes - count - change.sizes + total(excess)
-    guessed = 0.0 if cells.borders_known else np.square(ELSEWHERE * change.traffic)
+    sharp = cells.borders_known and cells.smear is None
+    guessed = 0.0 if sharp else np.square(ELSEWHERE * change.traffic)
     size_error = SIZE_MARGIN * np.sqrt(np.square(off_size).mean(axis=0) + total(np.square(doubt)) + guessed)
     size_error = np.where(total(np.ones(len(likely))) > 0, size_error, np.inf)
     crowd = CROWD if np.median(cells.count) < np.median(cells.count_noise) else 1.0
@@ -138,6 +139,24 @@ def counted(count: np.ndarray, error: np.ndarray, *, pure: bool) -> tuple[np.nda
     common = np.minimum(1.0, 2 * m * law.sf(np.abs(count - usual) / wide))
     part = common * np.square(error / wide) if m > 2 else np.zeros(m)
     return part * (count - usual), np.sqrt(np.square(error) * (1 - part) + np.square(part * MEDIAN_ERROR * wide) / m)
+
+
+def counted_together(cells: Measured, k: int, *, pure: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return the same for cells, of which several may be one cluster.
+
+    Clusters are compared with each other, and not their cells: the cells of a grid all hold little, but they were kept
+    for what they and their neighbours hold, and a cluster of hundreds is well known.
+    """
+    square = np.square(cells.count_noise)
+    count, noise, number = (
+        grouped(each[:, None], cells.group, k)[:, 0] for each in (cells.count, square, np.ones(len(square)))
+    )
+    excess, doubt = np.zeros(k), np.zeros(k)
+    have = number > 0
+    excess[have], doubt[have] = counted(count[have], np.sqrt(noise[have]), pure=pure)
+    share = np.divide(square, noise[cells.group], out=np.zeros(len(square)), where=noise[cells.group] > 0)
+    share[cells.group < 0] = 0.0
+    return excess[cells.group] * share, doubt[cells.group] * np.sqrt(share)
 
 
 def displacements(cells: Measured, noise: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:

@@ -62,8 +62,9 @@ def release_grid_mixture(
     points, others = (np.array(box.lower) + (np.argwhere(cells) + 0.5) * step for cells in (keep, ~keep))
     k = int(np.clip(len(points) / CELLS_EACH[d], FEWEST, MOST)) if k is None else k
     found = _fit(points, weights, noise, step, min(k, len(points)), rng, floor)
-    # records in cells that do not stand out are divided among the components in proportion
-    counts = found.counts * max(1.0, total / found.counts.sum())
+    # Records in cells that do not stand out are divided among the components in proportion. Of cells with a negative
+    # count nothing was taken off: their sum is too large, and the released number of records is not.
+    counts = found.counts * max(total, noise) / found.counts.sum()
     shown = Grid(points, weights, noise, step, others, _faint(grid, keep))
     return replace(found, counts=counts, grid=shown, total=total)
 

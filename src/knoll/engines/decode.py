@@ -49,7 +49,7 @@ def doubles(column: Any) -> Floats:
     kind = column.type
     if pa.types.is_decimal(kind):  # Arrow's own cast divides by a power of ten and errs in the last digit
         column = pc.cast(column, pa.string())
-    elif pa.types.is_float16(kind):
+    elif pa.types.is_float16(kind) or (pa.types.is_integer(kind) and not column.null_count):  # Arrow casts slowly
         return column.to_numpy(zero_copy_only=False).astype(np.float64)
     if not pa.types.is_float64(kind):
         column = pc.cast(column, pa.float64(), safe=False)

@@ -39,6 +39,10 @@ def family(kind: Any) -> str:
         "booleans": pa.types.is_boolean,
         "numbers": is_number,
         "dates": lambda each: pa.types.is_date(each) or pa.types.is_timestamp(each),
+        "times of the day": pa.types.is_time,
+        "durations": pa.types.is_duration,
+        "vectors": pa.types.is_fixed_size_list,
+        "lists": pa.types.is_nested,
         "text": lambda each: any(word in str(each) for word in ("string", "binary")),
     }
     return next((name for name, test in tests.items() if test(kind)), str(kind))

@@ -332,6 +332,28 @@ def test_a_draft_does_not_look_at_values(tmp_path):
         draft_toml(tmp_path / "y.csv")
 
 
+def test_a_draft_of_types_that_hold_no_levels_or_numbers(tmp_path):
+    kinds = {
+        "clock": pa.time32("s"), "took": pa.duration("s"), "tags": pa.list_(pa.string()),
+        "v": pa.list_(pa.float64(), 2), "at": pa.struct([("lat", pa.float64())]),
+    }  # fmt: skip
+    pa.parquet.write_table(pa.table({name: pa.array([], kind) for name, kind in kinds.items()}), tmp_path / "x.parquet")
+    typed = draft_toml(tmp_path / "x.parquet")
+    assert read_toml(typed) == Columns({"clock": "cyclic:hour"})
+    for name in ("took", "tags", "v", "at"):
+        assert f'# {name} = "leave out"' in typed
+
+
+def test_a_title_above_the_names_is_not_taken_for_them(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("Export of ward 7;;\nage;ward;day\n")
+    with pytest.raises(DataError, match=r"2 of 3 columns of x\.csv have no name.*title"):
+        draft_toml(path)
+    for header in (",age,ward", "age;ward;day;;"):  # the index that pandas writes; columns that nobody filled
+        path.write_text(header + "\n")
+        assert "age" in draft_toml(path)
+
+
 def test_a_draft_guesses_by_names(tmp_path):
     names = {"Kunden-Nr.": "leave out", "PlanName": "{level,level}", "\u00c2ge": "int:lower:upper", "a": "?"}
     (tmp_path / "x.csv").write_text(",".join([*names, "a"]) + "\n", encoding="utf-8")

@@ -99,8 +99,41 @@ def test_an_unknown_ordered_level_is_missing():
 
 
 def test_booleans_in_many_words():
-    yes = ["true", "YES", "y", "T", "1", 1, True, 1.0, "J", "ja", "Oui", np.True_, "on"]
-    no = ["false", "No", "n", "F", "0", 0, False, 0.0, "Nein", "non", np.False_, "off"]
+    yes = [
+        "true",
+        "YES",
+        "y",
+        "T",
+        "1",
+        1,
+        True,
+        1.0,
+        "J",
+        "ja",
+        "Oui",
+        np.True_,
+        "on",
+        "\u0414\u0410",
+        "S\u00cc",
+        "\u662f",
+    ]
+    no = [
+        "false",
+        "No",
+        "n",
+        "F",
+        "0",
+        0,
+        False,
+        0.0,
+        "Nein",
+        "non",
+        np.False_,
+        "off",
+        "\u041d\u0435\u0442",
+        "nej",
+        "\u5426",
+    ]
     assert Boolean().encode(yes).tolist() == [1.0] * len(yes)
     assert Boolean().encode(no).tolist() == [0.0] * len(no)
     assert Boolean(missing="level").encode([None, "yes"]).tolist() == [2, 1]
@@ -124,6 +157,22 @@ def test_dates_in_the_declared_order():
         with pytest.raises(DataError, match="date") as error:
             kind.encode([text])
         assert str(text) not in str(error.value)
+
+
+def test_periods_are_their_first_day():
+    kind = Date("2020-01-01", "2024-12-31")
+    written = {
+        "2020-W06": "2020-02-03", "2020W06": "2020-02-03", "2020-W06-3": "2020-02-05", "2021-W53": None,
+        "2020-W53": "2020-12-28", "2020-02": "2020-02-01", "2020-13": None, "2020-Q3": "2020-07-01",
+        "2020 Q1": "2020-01-01", "2020-Q5": None, "2020-W00": None, "202006": None, "0000-W01": None,
+    }  # fmt: skip
+    for text, first in written.items():
+        for dates in ("iso", "day-first"):
+            if first is not None:
+                assert kind.encode([text], Notation(dates=dates)).tolist() == kind.encode([first]).tolist()
+                continue
+            with pytest.raises(DataError, match="date"):
+                kind.encode([text], Notation(dates=dates))
 
 
 def test_dates_come_back():

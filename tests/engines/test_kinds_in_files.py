@@ -12,6 +12,7 @@ import pytest
 
 import knoll
 from knoll.columns import Columns, encode_table
+from knoll.columns.draft import draft_toml
 from knoll.engines.csv import Dialect
 from knoll.engines.encodings import Utf8Stream
 from knoll.engines.files import FileEngine
@@ -303,3 +304,23 @@ def test_a_workbook(tmp_path):
     (tmp_path / "y.xlsx").write_bytes(codecs.BOM_UTF8)
     with pytest.raises(DataError, match="cannot be read"):
         read(tmp_path / "y.xlsx")
+
+
+def test_a_title_in_a_workbook_is_named_as_the_cause(tmp_path):
+    pytest.importorskip("fastexcel")
+    xlsxwriter = pytest.importorskip("xlsxwriter")
+    with xlsxwriter.Workbook(tmp_path / "x.xlsx") as book:
+        sheet = book.add_worksheet()
+        sheet.merge_range("A1:C1", "Quarterly report")
+        sheet.write_row(1, 0, ["betrag", "stadt", "n"])
+        sheet.write_row(2, 0, [1, "Bonn", 2])
+    with pytest.raises(DataError, match="is there a title"):
+        read(tmp_path / "x.xlsx", Columns({"betrag": (0, 9)}))
+    with pytest.raises(DataError, match="is there a title"):
+        draft_toml(tmp_path / "x.xlsx")
+
+
+def test_a_line_of_units_under_the_names_is_refused(tmp_path):
+    (tmp_path / "x.csv").write_text("temp;n\n\u00b0C;\n36,5;2\n", encoding="utf-8")
+    with pytest.raises(DataError, match="column 'temp' of x.csv holds .* a line of units"):
+        read(tmp_path / "x.csv", Columns({"temp": (30, 45), "n": "int:0:9"}))

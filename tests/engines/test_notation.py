@@ -38,12 +38,15 @@ READ = [  # a text, and what it is: undeclared; undeclared among semicolons; dec
     ("CHF 1'250.-", 1250.0, 1250.0, 1250.0, 1250.0),
     ("250.\u2013", 250.0, 250.0, 250.0, 250.0),
     ("5-", -5.0, -5.0, -5.0, -5.0),
+    ("250 DR", -250.0, -250.0, -250.0, -250.0),
+    ("1\u2009234.50 Cr", 1234.5, 1234.5, REFUSED, 1234.5),
     ("1.234,50-", -1234.5, -1234.5, -1234.5, REFUSED),
     *(
         (text, *[REFUSED] * 4)
         for text in ("x", "1,23,456", "1.2.3", "-5-", "(5-)", "5.-5", "1 2", "--5", "(5", "5)", "$", "12 kg", "1_000")
     ),
     *((text, *[REFUSED] * 4) for text in ("\u0661", "0x10", "1,234,56", "info", "1" + " " * 200 + "%")),
+    *((text, *[REFUSED] * 4) for text in ("-5 DR", "5 DR CR", "DR")),
 ]
 MARKS = itertools.product((None, ".", ","), (None, ".", ",", " ", "'"), (False, True))
 ALL = [

@@ -10,11 +10,13 @@ import pyarrow.parquet
 import pytest
 
 import knoll
+from knoll.columns import Columns, encode_table
 from knoll.engines import gridded
 from knoll.engines.array import ArrayEngine
 from knoll.engines.files import FileEngine
 from knoll.privacy import DataError
 from knoll.queries import CellMoments, Nearest, Sphere
+from knoll.source import open_table
 
 
 def written(path, rows, missing=()):
@@ -100,3 +102,17 @@ def test_memory_does_not_grow_with_the_rows_of_a_file(tmp_path, monkeypatch):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < rows.nbytes / 2  # some blocks of doubles at a time; as doubles, all rows would be twice rows.nbytes
+
+
+def test_kinds_are_of_the_numbers_of_a_vector_one_by_one(tmp_path):
+    rows = np.random.default_rng(0).uniform(1, 8, (40, 2))
+    written(tmp_path / "rows.parquet", rows, missing={3})
+    columns = Columns({"age": (0, 40), "v[0]": "log:1:8", "v[1]": "int:1:8"})
+    engine, _ = open_table(columns, tmp_path / "rows.parquet", missing="count", unit=None)
+    read = np.vstack([each for each, _, _ in engine.read()])
+    plain = {"age": np.arange(40), "v[0]": rows[:, 0], "v[1]": rows[:, 1]}
+    expected = encode_table(columns, plain)
+    expected[3, 1:] = np.nan
+    assert np.array_equal(read, expected, equal_nan=True)
+    with pytest.raises(DataError, match=r"'v' holds 2 numbers in every row.*'v\[0\]'"):
+        open_table(Columns({"v": "log:1:8", "age": (0, 40)}), tmp_path / "rows.parquet", missing="drop", unit=None)

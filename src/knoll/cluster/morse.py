@@ -41,6 +41,7 @@ from knoll.steps.subclusters import Subclusters
 DENSITY_SHARE = 0.5  # for the mixture, the rest for the clusterer: good shapes against good places
 CHOICE_SHARE = 0.65  # if the number of clusters is chosen: for the pieces, which come with their shapes
 REDRAWS, FEWER_DRAWS = 20, 2_000  # repetitions for the confidence, and points drawn in each: more are surer and slower
+MOST_CURVED = 1000  # columns: each step to a pass takes a matrix of them apart, hours beyond this
 MOST_FULL = 64  # columns up to which products of columns are released: all d (d + 1) / 2 share the budget
 CUTS = ("overlap", "prominence", "persistence", "height")
 FLOOR = 1e-3  # least standard deviation, in half widths of the bounds: keeps covariances invertible
@@ -152,6 +153,11 @@ class MorseClustering(PrivateCenters):
             self.base._check_parameters()
 
     def _asks_for(self, n_columns: int, k: int | None) -> list[Ask]:
+        if n_columns > MOST_CURVED:
+            raise PrivacyError(
+                f"{n_columns:,} columns (levels count each) are too many for MorseClustering, which looks for passes "
+                f"between clusters: take {MOST_CURVED:,} at most, or use KMeans, which takes more"
+            )
         shape = "full" if n_columns <= MOST_FULL else "diag"
         if self._chooses(n_columns, k):
             asks = [ask.within(CHOICE_SHARE) for ask in choice_asks(n_columns, ChoiceShares())]

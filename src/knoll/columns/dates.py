@@ -75,8 +75,15 @@ class Date(Kind):
         return "line", float(days[0] + parts[0]), float(days[1] + parts[1])
 
     def _encode(self, column: Any, notation: Notation) -> Floats:
-        days, parts = moments(column, notation if self.format is None else replace(notation, dates=self.format))
-        return days + parts
+        known = notation if self.format is None else replace(notation, dates=self.format)
+
+        def added(part: Any) -> Floats:
+            days, parts = moments(part, known)
+            return days + parts
+
+        if isinstance(column, list) or not pa.types.is_dictionary(column.type):
+            return added(column)
+        return read_column(column, added, added)  # each different date once
 
     def decode(self, doubles: Any) -> np.ndarray:
         """Return dates, or times to the second if a bound has one; NaT for NaN."""

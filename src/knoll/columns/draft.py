@@ -12,7 +12,7 @@ from knoll.columns.toml import toml_key, toml_text
 from knoll.engines.csv import Dialect, is_value
 from knoll.engines.decode import family
 from knoll.engines.listing import data_files, file_kind
-from knoll.engines.parts import open_part
+from knoll.engines.parts import TITLE, is_unnamed, open_part
 from knoll.privacy.errors import DataError
 
 _HEAD = """\
@@ -28,6 +28,10 @@ _BY_TYPE = {
     "booleans": ("bool", ""),
     "dates": ("first:last", "dates: fill in, e.g. 2020-01-01:2024-12-31"),
     "text": ("{level,level}", "text: fill in the levels that you know, or leave the column out"),
+    "times of the day": ("cyclic:hour", ""),
+    "durations": ("leave out", "durations are not read: store them as numbers of minutes, or of another unit"),
+    "vectors": ("leave out", "numbers in every row: declare the first as name[0], the next as name[1], and so on"),
+    "lists": ("leave out", "lists and tables in cells are not read: give each part a column"),
 }
 _BY_NAME = (
     (r"(^|_)(id|ids|uuid|guid|ssn|ahv|iban|e?mail|phone|vorname|nachname|surname|prenom|ticket|add?resse?)$"
@@ -75,6 +79,9 @@ def draft_toml(path: str | Path, *, delimiter: str | None = None, encoding: str 
         raise DataError(f"the first line of {files[0].name} holds values, not column names: add a header line")
     types: list[Any] = [part.kind(name) if typed else None for name in part.names]  # type: ignore[union-attr]
     lines = [_line(name, each) for name, each in zip(part.names, types, strict=True)]
+    unnamed = sum(map(is_unnamed, part.names))
+    if unnamed > 1 and 2 * unnamed >= len(part.names):
+        raise DataError(f"{unnamed} of {len(part.names)} columns of {files[0].name} have no name. {TITLE}")
     often = Counter(part.names)
     lines = [line + _TWICE * (often[name] > 1) for name, line in zip(part.names, lines, strict=True)]
     return _HEAD.format(name=toml_text(files[0].name)[1:-1]) + "\n" + "\n".join(lines) + "\n"

@@ -28,8 +28,10 @@ OTHER, ABSENT = "other", "missing"
 MOST_LEVELS = 100_000
 _WHOLE = re.compile(r"-?[0-9]+")
 _EXACT = 2.0**53
-_YES = ["true", "yes", "y", "t", "1", "1.0", "on", "j", "ja", "wahr", "oui", "vrai", "si", "sí", "sim", "vero"]
-_NO = ["false", "no", "n", "f", "0", "0.0", "off", "nein", "falsch", "non", "faux", "não", "falso"]
+_YES = ["true", "yes", "y", "t", "1", "1.0", "on", "j", "ja", "wahr", "oui", "vrai", "si", "sí", "sì", "sim", "vero",
+        "да", "tak", "ano", "igen", "kyllä", "是", "はい"]  # fmt: skip
+_NO = ["false", "no", "n", "f", "0", "0.0", "off", "nein", "falsch", "non", "faux", "não", "nao", "falso", "nee",
+       "nej", "нет", "nie", "nem", "ei", "否", "いいえ"]  # fmt: skip
 _ANSWERS = {word.lower(): np.nan for word in MISSING} | dict.fromkeys(_NO, 0.0) | dict.fromkeys(_YES, 1.0)
 """What words mean, in small letters."""
 

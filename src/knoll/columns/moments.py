@@ -49,6 +49,10 @@ _PATTERNS = {
     order: [re.compile(each + _CLOCK, re.ASCII) for each in (_YEAR_FIRST, *more, *_NAMED, _COMPACT)]
     for order, more in {"iso": (), **{order: (pattern,) for order, pattern in _ORDERS.items()}}.items()
 }
+_PERIOD = re.compile(
+    r"(?P<year>\d{4})(?:-?W(?P<week>\d{2})(?:-?(?P<day>[1-7]))?|-(?P<month>\d{2})|[- ]?Q(?P<quarter>[1-4]))"
+)
+"""A week, a month or a quarter, year first: its first day."""
 _LONGEST = 80  # characters of a date
 
 
@@ -159,14 +163,27 @@ def parse_moment(text: str, dates: str = "iso") -> datetime.datetime:
 
     >>> parse_moment("1.2.2020 14:30", "day-first")
     datetime.datetime(2020, 2, 1, 14, 30)
+    >>> parse_moment("2020-W06")
+    datetime.datetime(2020, 2, 3, 0, 0)
     """
     try:
         if "%" in dates:
             return datetime.datetime.strptime(text, dates)
+        if (period := _PERIOD.fullmatch(text)) is not None:
+            return _beginning(**period.groupdict())
         found = (each.fullmatch(text) for each in _PATTERNS[dates] if len(text) <= _LONGEST)
         return _built(next(each for each in found if each is not None).groupdict())
     except (StopIteration, KeyError, ValueError, OverflowError):
         raise DataError(NOT_A_DATE) from None
+
+
+def _beginning(
+    year: str, week: str | None, day: str | None, month: str | None, quarter: str | None
+) -> datetime.datetime:
+    """Return the first day of a period; a ValueError if there is no such week or month."""
+    if week is not None:
+        return datetime.datetime.fromisocalendar(int(year), int(week), int(day or 1))
+    return datetime.datetime(int(year), int(month) if month is not None else 3 * int(quarter or 1) - 2, 1)
 
 
 def _built(part: dict[str, str | None]) -> datetime.datetime:

@@ -103,7 +103,7 @@ def any_numbers(column: Any, notation: Notation) -> Floats:
         if is_text(part.type):
             return numbers_of_text(part, notation)
         if not is_number(part.type):
-            raise DataError(f"{part.type}, not numbers")
+            raise DataError(f"{part.type}, not numbers; store it as numbers of a unit, or leave the column out")
         return doubles(part)
 
     return read_column(column, arrow, plain_to_doubles)

@@ -45,6 +45,11 @@ class Decoder:
         self.names, self.user, self.encoders, self.widths = names, user, dict(encoders), dict(widths or {})
         if user in names:
             raise DataError(f"column {user!r} holds the user ids; it cannot be a feature too")
+        for name in set(self.widths) & set(self.encoders):
+            raise DataError(
+                f"column {name!r} holds {self.widths[name]} numbers in every row, and a kind is of one: declare "
+                f"'{name}[0]', '{name}[1]' and so on, or give plain bounds to all columns"
+            )
 
     @property
     def wanted(self) -> list[str]:
@@ -76,6 +81,9 @@ class Decoder:
             column = batch.column(name)
             if name in self.widths:
                 rows[:, j + 1 : j + 1 + self.widths[name]] = vectors(column, self.widths[name])
+                for i, part in enumerate(spread([name], self.widths), j + 1):
+                    if part in self.encoders:
+                        rows[:, i] = self._encoded(part, pa.array(rows[:, i], from_pandas=True), where, notation)
                 j += self.widths[name]
                 continue
             j += 1

@@ -39,6 +39,10 @@ def family(kind: Any) -> str:
         "booleans": pa.types.is_boolean,
         "numbers": is_number,
         "dates": lambda each: pa.types.is_date(each) or pa.types.is_timestamp(each),
+        "times of the day": pa.types.is_time,
+        "durations": pa.types.is_duration,
+        "vectors": pa.types.is_fixed_size_list,
+        "lists": pa.types.is_nested,
         "text": lambda each: any(word in str(each) for word in ("string", "binary")),
     }
     return next((name for name, test in tests.items() if test(kind)), str(kind))
@@ -49,7 +53,7 @@ def doubles(column: Any) -> Floats:
     kind = column.type
     if pa.types.is_decimal(kind):  # Arrow's own cast divides by a power of ten and errs in the last digit
         column = pc.cast(column, pa.string())
-    elif pa.types.is_float16(kind):
+    elif pa.types.is_float16(kind) or (pa.types.is_integer(kind) and not column.null_count):  # Arrow casts slowly
         return column.to_numpy(zero_copy_only=False).astype(np.float64)
     if not pa.types.is_float64(kind):
         column = pc.cast(column, pa.float64(), safe=False)

@@ -159,7 +159,8 @@ class Engine(ABC):
             return "the data holds"
         which = [repr(self.names[j]) for j in np.flatnonzero((absent & self._strict).any(axis=0))]
         more = f" and {len(which) - 10} others" if len(which) > 10 else ""
-        return f"{'column' if len(which) == 1 else 'columns'} {', '.join(which[:10])}{more} of the data hold"
+        listed = f"{', '.join(which[:10])}{more} of the data"
+        return f"column {listed} holds" if len(which) == 1 else f"columns {listed} hold"
 
     def _usable_rows(self, rows: Floats) -> Bools:
         """Return which rows add something."""

@@ -92,7 +92,7 @@ class FileEngine(Engine):
         widths = {name: widths[name] for name in names if name in widths}
         features = tuple(spread(names, widths))
         super().__init__(features, len(features), missing=missing, unit=unit, nulls=nulls, rules=rules)
-        self._decoder = Decoder(names, user, self._all_encoders(names, encoders or {}), widths)
+        self._decoder = Decoder(names, user, self._all_encoders(names, features, encoders or {}), widths)
         for part in self._parts[1:]:
             check_columns(part, self._decoder.wanted)
         self._check_kinds()
@@ -215,9 +215,9 @@ class FileEngine(Engine):
             raise DataError("name at least one feature column, each once")
         return names
 
-    def _all_encoders(self, names: list[str], given: Mapping[str, Encoder]) -> dict[str, Encoder]:
-        """Return the encoders of columns that are not read as doubles right away."""
-        found = {name: given[name] for name in names if name in given}
+    def _all_encoders(self, names: list[str], parts: Sequence[str], given: Mapping[str, Encoder]) -> dict[str, Encoder]:
+        """Return the encoders of columns, or of numbers of a vector, that are not read as doubles right away."""
+        found = {name: given[name] for name in (*names, *parts) if name in given}
         semicolons = any(part.delimiter == ";" for part in self._parts)
         marks = self._notation.declared or semicolons or len(names) <= _WITH_MARKS
         if self._format == "sheet" or (self._format == "csv" and marks):

@@ -10,7 +10,8 @@ line. Never of other values. So a text that could mean two numbers is read by a 
   commas are decimal marks there. 1.234 is that number; where semicolons divide fields it is refused until declared.
 
 Signs of currencies and percent are left out: 12 % is 12. Numbers in brackets, or with a minus after them, are
-negative; a dash in place of decimals is none (250.-). What is infinite (Inf) is missing.
+negative, and so are debits (250 DR; 250 CR is 250); a dash in place of decimals is none (250.-). What is infinite (Inf)
+is missing.
 """
 
 import math
@@ -43,7 +44,7 @@ _MONEY = r"(?:[$€£¥₹₽₩₺]|[A-Z]{1,2}\$|[A-Z]{3}|kr\.?|zł|Fr\.?)"
 _NUMBER = re.compile(
     rf"(?P<open>\()?\s*(?P<sign>[+\-\u2212])?\s*{_MONEY}?\s*(?P<inner>[+\-\u2212])?"
     rf"(?P<digits>(?:[0-9][0-9.,{_SPACES}]*)?[0-9][.,]?|[.,][0-9]+)(?P<power>[eE][+-]?[0-9]+)?"
-    rf"(?P<after>-)?\s*(?:{_MONEY}|%)?\s*(?P<close>\))?"
+    rf"(?P<after>-)?\s*(?:{_MONEY}|%)?\s*(?:CR|Cr|(?P<debit>DR|Dr))?(?P<close>\))?"
 )
 _NO_DECIMALS = re.compile(r"(?<=[0-9])[.,](?:-{1,2}|[\u2013\u2014])(?=\s*(?:[A-Z]{3}|Fr\.?|€)?$)")
 _INFINITE = re.compile(r"[+-]?inf(inity)?|-nan", re.IGNORECASE)
@@ -55,8 +56,8 @@ _AMBIGUOUS = re.compile(r"[1-9][0-9]{0,2}[.,][0-9]{3}")
 _WHOLE, _POINT, _COMMA = r"^-?[0-9]+$", r"^-?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?$", r"^-?[0-9]+(,[0-9]*)?$"
 NOT_A_NUMBER = (
     "something that is not a number, nor a word for a missing value that is known (NA, n/a, null, -, k.A. and their "
-    "like); replace other such words, each value by itself, or declare what the column holds: {a,b} (knoll.Category), "
-    "bool, or first:last (knoll.Date)"
+    "like); replace other such words, each value by itself, remove a line of units under the header, or declare what "
+    "the column holds: {a,b} (knoll.Category), bool, or first:last (knoll.Date)"
 )
 UNDECIDED = (
     "numbers like 1.234 in a file whose fields are divided by semicolons: is it 1234, or a little more than 1? Say so: "
@@ -117,7 +118,9 @@ class Notation:
         found = _NUMBER.fullmatch(_NO_DECIMALS.sub("", text)) if len(text) <= _LONGEST else None
         if found is None or (found["open"] is None) != (found["close"] is None):
             raise ValueError(NOT_A_NUMBER)
-        signs = [sign for sign in (found["open"], found["sign"], found["inner"], found["after"]) if sign]
+        signs = [
+            sign for sign in (found["open"], found["sign"], found["inner"], found["after"], found["debit"]) if sign
+        ]
         if len(signs) > 1:
             raise ValueError(NOT_A_NUMBER)
         size = float(self._plain(found["digits"]) + (found["power"] or ""))

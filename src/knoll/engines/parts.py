@@ -3,6 +3,7 @@
 Each yields record batches. Files without types (CSV and sheets) hold texts, which are read one by one.
 """
 
+import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,7 @@ class ArrowPart:
         """Yield record batches, every column of its own type."""
         wanted = names if ids is None else [*names, ids]
         if self._form == "parquet":  # page by page: a scanner holds several row groups; each different text once
-            words = [name for name in texts if family(self.kind(name)) == "text"]
+            words = [name for name in wanted if name in texts and family(self.kind(name)) == "text"]
             file = pa.parquet.ParquetFile(self.path, read_dictionary=words, pre_buffer=False, buffer_size=_BUFFER)
             return file.iter_batches(rows, columns=wanted, row_groups=run, use_threads=threads)
         scanner = self._dataset.scanner(
@@ -134,6 +135,16 @@ def open_part(path: Path, kind: str, dialect: Dialect) -> Part:
     return SheetPart(path) if kind == "sheet" else ArrowPart(path, kind)
 
 
+TITLE = "Column names must be the first line: is there a title above them?"
+_UNNAMED = re.compile(r"(__UNNAMED__\d+)?")
+"""What a workbook's reader calls a column without a name, or nothing."""
+
+
+def is_unnamed(name: str) -> bool:
+    """Whether a column has no name in its file."""
+    return _UNNAMED.fullmatch(name) is not None
+
+
 def check_columns(part: Part, wanted: list[str]) -> None:
     """Refuse a file that lacks a column or has one twice."""
     path, names = part.path, part.names
@@ -141,7 +152,7 @@ def check_columns(part: Part, wanted: list[str]) -> None:
     absent = [name for name in wanted if name not in there]
     if absent:
         known = "its first line holds values" if any(map(is_value, names)) else f"it has {', '.join(names[:40])}"
-        hint = "" if all(names) else ". Column names must be the first line: is there a title above them?"
+        hint = f". {TITLE}" if any(map(is_unnamed, names)) else ""
         raise DataError(f"no column {', '.join(map(repr, absent[:20]))} in {path.name}; {known}{hint}")
     if len(there) < len(names) and (doubled := [name for name in wanted if names.count(name) > 1]):
         raise DataError(f"column {doubled[0]!r} stands twice in {path.name}; rename one of them")

@@ -16,6 +16,7 @@ from knoll.numeric.levels import MixedMixture
 from knoll.numeric.mixture import Mixture
 from knoll.parameters import SHAPE, Rule, Whole, check_rules, check_shape
 from knoll.privacy import Ask
+from knoll.privacy.errors import PrivacyError
 from knoll.rows import label_rows, points_of
 from knoll.steps.choose import Choice, as_far_as_seen
 from knoll.steps.component_bars import PublishedParts, component_bars
@@ -25,6 +26,7 @@ from knoll.summary import Summarised
 from knoll.synthetic import Sampled
 
 MOST_COMPONENTS = 10_000  # a limit that refuses typing errors: no release could show so many
+MOST_COLUMNS = 3000  # coordinates: a start's covariances have the square of it, 72 MB each, and take minutes
 
 MIXTURE = """weights_ : array of shape (n_components,)
         Released weights, on the simplex.
@@ -160,6 +162,11 @@ class PrivateMixture(DropsUnseen, Summarised, Sampled, Diagnosed, DensityMixin, 
         return None if self.n_components is None else int(self.n_components)
 
     def _asks(self, n_columns: int) -> Sequence[Ask]:
+        if n_columns > MOST_COLUMNS:
+            raise PrivacyError(
+                f"{n_columns:,} columns (levels count each) are too many for a mixture, whose components have a "
+                f"covariance each: take {MOST_COLUMNS:,} at most, or use KMeans (knoll cluster), which takes more"
+            )
         return self._asks_for(n_columns, self._n_components())
 
     def _steps_ask(self, n_columns: int, k: int, shape: str, **options: Any) -> Ask:

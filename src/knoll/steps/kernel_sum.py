@@ -23,6 +23,7 @@ SCALE_SHARE = 0.1
 """Share of the budget that ``bandwidth="private"`` spends on the spread of each column: a rough spread will do."""
 
 # Sections named here are of docs/benchmarks.md, "Modes, modal regression, clustering by modes".
+MOST_COLUMNS = 300  # far beyond, the volume of a kernel is beyond a double; nothing was tried between
 MOST_ON_GRID = 3  # columns up to which a grid of frequencies is used: its size grows as a power of their number
 # The ladder: rungs are the bounds' width over these numbers, by columns; with more columns 5 and 20. A longer ladder
 # costs noise at every rung. Settled on the distributions of Tables 1 to 4.
@@ -101,7 +102,12 @@ def bought_bandwidth(grant: Grant, around: Surroundings) -> np.ndarray:
 
 
 def series_asks(estimator: Any, n_columns: int, n_features: int) -> list[Ask]:
-    """Return the most that a private bandwidth and `release_series` release."""
+    """Return the most that a private bandwidth and `release_series` release; refuse too many columns."""
+    if n_columns > MOST_COLUMNS:
+        raise PrivacyError(
+            f"{n_columns:,} columns are too many for a kernel density: take {MOST_COLUMNS} at most, or use KMeans "
+            "(knoll cluster), which takes more"
+        )
     bought = Ask.like(ColumnHistograms(np.zeros((n_columns, _BINS - 1))), share=SCALE_SHARE)
     most = affordable_features(estimator.epsilon, cap_of(estimator))
     if n_columns > MOST_ON_GRID:

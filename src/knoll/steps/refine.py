@@ -20,7 +20,7 @@ from knoll.steps.tree import Leaves
 STEP = ShapeRequest("count, mean and variance of clusters", count=0.5, squares=0.3, bias=1e-3)
 # "settled": by the datasets of docs/benchmarks.md, "K-means utility". It says nothing of the others' values.
 STEP_GROWTH = 1.2  # each step gets this many times the budget of the one before: the last one decides the error
-POINTS = 8000  # drawn from the leaves: more take longer
+POINTS, NUMBERS = 8000, 2**24  # drawn from the leaves, and coordinates of them: more take longer, and memory
 KEEP_NOISE = 2.0  # leaves below this many standard errors give no points; also the weight of the hedge (settled)
 CHANGE = 0.1  # part of a cell's count that may change from step to step: less averages longer, more follows faster
 EMPTY = 0.2  # a cell in which no record is seen weighs at least this many standard errors (settled on made-up clusters)
@@ -42,7 +42,8 @@ def synthetic_points(leaves: Leaves, hedge: np.ndarray, rng: np.random.RandomSta
     keep = leaves.count > KEEP_NOISE * sd
     keep[leaves.count.argmax()] = True
     kept = leaves.take(keep)
-    times, (m, d) = int(np.clip(POINTS // len(kept.count), 2, 200)), kept.mean.shape
+    m, d = kept.mean.shape
+    times = int(np.clip(min(POINTS, NUMBERS // d) // m, 2, 200))
     normal = rng.standard_normal((times, m, d))
     points = np.clip(kept.mean + np.sqrt(kept.variance) * (normal - normal.mean(axis=0)), kept.lower, kept.upper)
     mass = KEEP_NOISE * np.median(sd)

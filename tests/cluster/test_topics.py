@@ -4,6 +4,7 @@ import json
 import re
 import sqlite3
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -245,6 +246,23 @@ def test_the_command_writes_everything(tmp_path):
         "model.json", "topics.csv", "keywords.csv", "topics.png", "report.html"
     }  # fmt: skip
     assert "words were released" in re.sub(r"\s+", " ", result.output)
+
+
+def test_a_clusterer_stands_in_bertopics_place(questions):
+    """The guide's adapter, called as BERTopic 0.17 calls it: fit(vectors, y=None), then labels_; later predict."""
+    page = (Path(__file__).parents[2] / "docs/guides/topics.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(class Labelled:.*?)```", page, flags=re.DOTALL)
+    found = {}
+    exec(block, found)
+    texts, topics, _ = questions
+    vectors = HashingVectorizer(n_features=128, alternate_sign=False, stop_words="english").transform(texts).toarray()
+    clusterer = knoll.SphericalKMeans(10, epsilon=8.0, random_state=0)
+    with seeded_noise(0):
+        held = found["Labelled"](clusterer)
+        held.fit(vectors, y=None)
+    assert adjusted_rand_score(topics, held.labels_) > 0.3
+    assert np.array_equal(held.predict(vectors[:50]), held.labels_[:50])
+    assert not hasattr(clusterer, "labels_")  # the model itself, which may be published, keeps nothing
 
 
 def tagged(n=6000, d=300, groups=3, seed=0):

@@ -109,7 +109,7 @@ def _open_texts(estimator: Any, X: TextRows, handling: dict[str, Any]) -> tuple[
         estimator.n_features_in_ = matrix.shape[1]
         engine: Any = SparseEngine(matrix, users=X.users, missing=missing, unit=unit, nulls=nulls)
     else:
-        array = check_rows(estimator, X.vectors, reset=True, allow_missing=nulls or missing != "refuse")
+        array = check_rows(estimator, X.vectors, reset=True, allow_missing=nulls or missing != "refuse", small=True)
         engine = open_array(array, None, X.users, missing=missing, unit=unit, nulls=nulls)
     return engine if X.words is None else WordEngine(engine, X.words, X.users), X.name
 

@@ -1,4 +1,6 @@
-"""Texts on their way to an engine: read, encoded and cut into words, each text by itself.
+"""Texts on their way to an engine: read, encoded and cut into words, block by block, each text by itself.
+
+What stays of a text is its vector, and four bytes for each of its words.
 
 What is made here goes to the engine of one fit, or back to the holder of the texts as labels; a model keeps nothing.
 """
@@ -7,12 +9,17 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
+from knoll import progress
+from knoll.engines.ids import IdBlocks
+from knoll.engines.texts import TextBlock
 from knoll.engines.tokens import stop_words, words_of
 from knoll.engines.words import WordTable
 from knoll.privacy.errors import DataError, PrivacyError
-from knoll.source.encoders import encode, encoder_of
-from knoll.source.texts import TextColumn, TextRows, texts_in
+from knoll.privacy.relation import User
+from knoll.source.encoders import Vectors, each_alone, encoder_of
+from knoll.source.texts import TextRows, texts_in
 
 NO_DELTA = (
     "delta=0 cannot hide the words that one user alone writes: give vocabulary=, a public list of words, or a delta "
@@ -35,21 +42,28 @@ def prepare(model: Any, X: Any, vectors: Any, users: Any) -> Any:
         return X
     if not model.vocabulary and model.delta == 0:
         raise PrivacyError(NO_DELTA)
-    there = _there(found, model)
-    if vectors is not None and np.shape(vectors)[0] != len(found.texts):
-        raise DataError(f"{np.shape(vectors)[0]} vectors for {len(found.texts)} texts")
-    rows = np.flatnonzero(there)
-    texts = [text for text in found.texts if text is not None]
-    made = encoded(model, texts) if vectors is None else vectors if there.all() else vectors[rows]
+    encoder = None if vectors is not None else each_alone(encoder_of(model.encoder, model.stop_words))
+    count = found.texts.count()
+    if vectors is not None and np.shape(vectors)[0] != count:
+        raise DataError(f"{np.shape(vectors)[0]} vectors for {count} texts")
+    made, ids, words = Vectors(count), IdBlocks(), WordTable()
     leave_out = stop_words(tuple(model.stop_words or ()))
-    table = WordTable([words_of(text, leave_out) for text in texts])
-    ids = found.users if found.users is None or there.all() else found.users.take(rows)
-    return TextRows(made, table, ids, found.name)
-
-
-def encoded(model: Any, texts: list[str]) -> Any:
-    """Return the vectors of texts by the model's encoder."""
-    return encode(encoder_of(model.encoder, model.stop_words), texts)
+    kept = [np.zeros(0, dtype=bool)]
+    for block in found.texts.blocks():
+        there, texts = _there(block, model)
+        if encoder is not None and texts:
+            made.add(encoder(texts))
+        words.add(words_of(text, leave_out) for text in texts)
+        if block.users is not None:
+            ids.add(block.users.filter(pa.array(there)))
+        kept.append(there)
+        progress.report("texts", block.done)
+    rows = np.flatnonzero(np.concatenate(kept))
+    whole = len(rows) == count
+    users = found.users if found.users is None or whole else found.users.take(rows)
+    if isinstance(model.unit, User) and found.users is None:
+        users = ids.ids()
+    return TextRows(made.rows() if vectors is None else vectors if whole else vectors[rows], words, users, found.name)
 
 
 def label_texts(model: Any, X: Any, label: Callable[[Any], np.ndarray]) -> np.ndarray:
@@ -57,16 +71,19 @@ def label_texts(model: Any, X: Any, label: Callable[[Any], np.ndarray]) -> np.nd
     found = texts_in(X, model.text, None)
     if found is None:
         return label(X)
-    there = _there(found, model)
-    labels = np.full(len(there), -1)
-    if there.any():
-        labels[there] = label(encoded(model, [text for text in found.texts if text is not None]))
-    return labels
+    encoder = each_alone(encoder_of(model.encoder, model.stop_words))
+    labels = [np.zeros(0, dtype=np.int64)]
+    for block in found.texts.blocks():
+        there, texts = _there(block, model)
+        labels.append(np.full(len(there), -1))
+        if texts:
+            labels[-1][there] = label(encoder(texts))
+    return np.concatenate(labels)
 
 
-def _there(found: TextColumn, model: Any) -> np.ndarray:
-    """Return which rows have a text; refuse if one has none, unless such rows are dropped."""
-    there = found.there
+def _there(block: TextBlock, model: Any) -> tuple[np.ndarray, list[str]]:
+    """Return which rows have a text, and these; refuse if one has none, unless such rows are dropped."""
+    there = np.array([text is not None for text in block.texts], dtype=bool)
     if not there.all() and model.missing != "drop":
-        raise DataError('some rows have no text. Pass missing="drop" to leave them out')
-    return there
+        raise DataError('some rows have no text. Pass missing="drop" (--missing drop) to leave them out')
+    return there, [text for text in block.texts if text is not None]

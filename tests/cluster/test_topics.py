@@ -2,9 +2,13 @@
 
 import json
 import re
+import sqlite3
+import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
@@ -14,7 +18,7 @@ from typer.testing import CliRunner
 import knoll
 from knoll.cli.main import app
 from knoll.privacy import DataError, PrivacyError
-from knoll.source.encoders import encode, encoder_of
+from knoll.source.encoders import each_alone, encoder_of
 from knoll.testing import seeded_noise
 
 pytestmark = pytest.mark.filterwarnings("ignore::knoll.DiagnosticWarning")
@@ -120,6 +124,59 @@ def test_frames_files_and_vectors(questions, tmp_path):
     assert len(dense.fit_predict(texts, vectors=vectors)) == len(texts)
 
 
+def test_csv_files_are_read_strictly_and_in_any_dialect(questions, tmp_path):
+    """One record with an open quote would swallow others: it is refused, as in every other CSV file."""
+    texts, _, customers = questions
+    rows = [f"{customer};{text}" for customer, text in zip(customers[:3000], texts[:3000], strict=True)]
+    fit = {"text": "message", "unit": knoll.User("customer", 2), "epsilon": 4.0, "random_state": 0}
+    (tmp_path / "plain.csv").write_text("\n".join(["customer;message", *rows]))
+    quoted = [f'{row.split(";")[0]};"{row.split(";")[1]}\nsent from afar"' for row in rows]
+    (tmp_path / "breaks.csv").write_text("\n".join(["customer;message", *quoted]))
+    (tmp_path / "open.csv").write_text("\n".join(["customer;message", *rows[:100], '7;"I am 6" tall', *rows[100:]]))
+    assert knoll.TopicMap(4, **fit).fit(tmp_path / "plain.csv").words_
+    assert knoll.TopicMap(4, **fit).fit(knoll.Source(tmp_path / "breaks.csv", line_breaks=True)).words_
+    with pytest.raises(DataError, match="line_breaks=True"):
+        knoll.TopicMap(4, **fit).fit(tmp_path / "breaks.csv")
+    with pytest.raises(DataError, match="swallow others"):
+        knoll.TopicMap(4, **fit).fit(tmp_path / "open.csv")
+
+
+def test_texts_of_a_stream_and_of_a_database(questions, tmp_path):
+    texts, _, customers = questions
+    frame = pl.DataFrame({"customer": customers, "message": texts})
+    with sqlite3.connect(tmp_path / "texts.db") as base:
+        base.execute("CREATE TABLE texts (customer INTEGER, message TEXT)")
+        base.executemany("INSERT INTO texts VALUES (?, ?)", frame.rows())
+    counts = []
+    for data in (frame, frame.lazy(), knoll.Table(f"sqlite:///{tmp_path}/texts.db", "texts")):
+        model = knoll.TopicMap(4, text="message", unit=knoll.User("customer", 2), epsilon=4.0, random_state=0)
+        with seeded_noise(3):
+            counts.append(model.fit(data).word_counts_)
+    assert all(np.array_equal(each, counts[0]) for each in counts)
+    with pytest.raises(DataError, match="not texts"):
+        knoll.TopicMap(4, text="customer").fit(frame.lazy())
+
+
+def test_memory_grows_by_vectors_and_words_alone(tmp_path, monkeypatch):
+    """Long texts in a file: what a fit holds grows by far less than what it reads."""
+    monkeypatch.setattr("knoll.engines.texts._RECORD", 2**16)  # Arrow reads some blocks ahead
+
+    def peak(n):
+        place = tmp_path / f"{n}.csv"
+        with open(place, "w", encoding="utf-8") as file:
+            file.write("message\n")
+            file.writelines(f"parcel number{i % 7} " + "4711 " * 800 + "\n" for i in range(n))
+        model = knoll.TopicMap(2, text="message", encoder=lambda texts: np.ones((len(texts), 8)), random_state=0)
+        tracemalloc.start()
+        model.fit(place)
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    peak(1000)  # what is loaded and compiled takes memory of its own
+    assert peak(12_000) - peak(5000) < 7000 * 4000 / 4  # as texts, they would take 28 MB
+
+
 def test_a_public_vocabulary_needs_no_threshold(questions):
     texts, _, _ = questions
     model = knoll.TopicMap(4, epsilon=4.0, delta=0.0, vocabulary=["Parcel", "refund", "unheard"], random_state=0)
@@ -163,16 +220,16 @@ def test_a_huge_text_is_one_record(questions):
 
 def test_encoders_act_on_each_text_alone():
     texts = ["one two", "three", "four five six"]
-    assert sparse.issparse(encode(encoder_of(None, None), texts))
+    assert sparse.issparse(each_alone(encoder_of(None, None))(texts))
     with pytest.raises(PrivacyError, match="each text alone"):
-        encode(TfidfVectorizer().fit_transform, texts)
+        each_alone(TfidfVectorizer().fit_transform)
     with pytest.raises(PrivacyError, match="each text alone"):  # centred: the same width, other vectors
-        encode(lambda batch: (v := np.array([[len(t), 1.0] for t in batch])) - v.mean(axis=0), texts)
+        each_alone(lambda batch: (v := np.array([[len(t), 1.0] for t in batch])) - v.mean(axis=0))
     with pytest.warns(UserWarning, match="one by one"):
-        found = encode(lambda batch: np.array([[len(t) + 1e-9 * len(batch)] for t in batch]), texts)
+        found = each_alone(lambda batch: np.array([[len(t) + 1e-9 * len(batch)] for t in batch]))(texts)
     assert found.ravel().tolist() == [len(t) + 1e-9 for t in texts]
     with pytest.raises(DataError, match="needs a row"):
-        encode(lambda batch: np.ones((len(batch) + 1, 2)), texts)
+        each_alone(lambda batch: np.ones((len(batch) + 1, 2)))
     with pytest.raises(PrivacyError, match="neither a function"):
         encoder_of(7, None)
     with pytest.raises(PrivacyError, match="sentence-transformers|not on this machine"):
@@ -189,6 +246,23 @@ def test_the_command_writes_everything(tmp_path):
         "model.json", "topics.csv", "keywords.csv", "topics.png", "report.html"
     }  # fmt: skip
     assert "words were released" in re.sub(r"\s+", " ", result.output)
+
+
+def test_a_clusterer_stands_in_bertopics_place(questions):
+    """The guide's adapter, called as BERTopic 0.17 calls it: fit(vectors, y=None), then labels_; later predict."""
+    page = (Path(__file__).parents[2] / "docs/guides/topics.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(class Labelled:.*?)```", page, flags=re.DOTALL)
+    found = {}
+    exec(block, found)
+    texts, topics, _ = questions
+    vectors = HashingVectorizer(n_features=128, alternate_sign=False, stop_words="english").transform(texts).toarray()
+    clusterer = knoll.SphericalKMeans(10, epsilon=8.0, random_state=0)
+    with seeded_noise(0):
+        held = found["Labelled"](clusterer)
+        held.fit(vectors, y=None)
+    assert adjusted_rand_score(topics, held.labels_) > 0.3
+    assert np.array_equal(held.predict(vectors[:50]), held.labels_[:50])
+    assert not hasattr(clusterer, "labels_")  # the model itself, which may be published, keeps nothing
 
 
 def tagged(n=6000, d=300, groups=3, seed=0):

@@ -88,6 +88,45 @@ def test_small_numbers_stay_small_in_memory():
     tracemalloc.stop()
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_a_fit_needs_half_as_much_memory_again_as_its_rows(kind):
+    rows = np.random.default_rng(0).normal(size=(60_000, 256)).astype(kind)
+    model = knoll.SphericalKMeans(5, random_state=0)
+    model.fit(rows[:3000])  # compiles, which takes memory of its own
+    tracemalloc.start()
+    model.fit(rows)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < rows.nbytes / 2 + 2**26  # error bars take some megabytes, whatever the rows; a copy would be too much
+
+
+@pytest.mark.parametrize("columns", ["one", "many"])
+def test_memory_of_a_fit_is_the_same_at_four_times_the_rows_of_a_file(tmp_path, monkeypatch, columns):
+    """Every part of a fit, from a column of vectors and from as many columns of numbers; what small files keep is off.
+
+    Before a file is read again for every pass, 256 megabytes of it are kept, so memory is the same beyond that.
+    """
+    monkeypatch.setattr(gridded, "MOST_POINTS", 0)
+    monkeypatch.setattr("knoll.engines.kept.Kept.__init__.__defaults__", (0,))
+
+    def peak(n):
+        path = tmp_path / f"{n}.parquet"
+        rows = np.random.default_rng(0).normal(size=(n, 256)).astype(np.float32)
+        if columns == "one":
+            written(path, rows)
+        else:
+            pa.parquet.write_table(pa.table({f"v{j}": rows[:, j] for j in range(256)}), path, row_group_size=2000)
+        tracemalloc.start()
+        chosen = {"one": ["v"], "many": None}[columns]
+        knoll.SphericalKMeans(5, random_state=0).fit(knoll.Source(path, columns=chosen))
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    peak(3000)
+    assert peak(32_000) < 1.5 * peak(8000)
+
+
 def test_memory_does_not_grow_with_the_rows_of_a_file(tmp_path, monkeypatch):
     monkeypatch.setattr(gridded, "MOST_POINTS", 0)  # as if the file were large
     rows = np.random.default_rng(0).normal(size=(48_000, 256)).astype(np.float32)

@@ -19,6 +19,9 @@ def topics(
     vocabulary: Annotated[
         Path | None, typer.Option(help="A file of public words, one to a line, among which keywords are looked for.")
     ] = None,
+    stop_words: Annotated[
+        Path | None, typer.Option(help="A file of words to leave out, beside common English ones: of other languages.")
+    ] = None,
     encoder: Annotated[
         str | None, typer.Option(help="A sentence-transformers model on this machine; by default words are hashed.")
     ] = None,
@@ -37,12 +40,18 @@ def topics(
 
     def make() -> Any:
         given = {name: value for name, value in options.parameters().items() if name != "bounds"}
-        listed = None if vocabulary is None else vocabulary.read_text(encoding="utf-8").split()
+        listed, left = (None if each is None else _words_in(each) for each in (vocabulary, stop_words))
         return knoll.TopicMap(
-            k or None, text=text, encoder=encoder, vocabulary=listed, words_per_unit=words, n_groups=groups, **given
-        )
+            k or None, text=text, encoder=encoder, vocabulary=listed, stop_words=left, words_per_unit=words,
+            n_groups=groups, **given,
+        )  # fmt: skip
 
     fit_and_write(make, data, options, out, _write, _show)
+
+
+def _words_in(file: Path) -> list[str]:
+    """Return the words of a file, whatever stands between them."""
+    return file.read_text(encoding="utf-8-sig").split()
 
 
 def _show(model: Any) -> None:

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from knoll import progress
 from knoll.cluster.found import Clusters
 from knoll.cluster.spherical import SphericalKMeans
 from knoll.columns.frames import frame_of
@@ -154,7 +155,9 @@ class TopicMap(SphericalKMeans):
         self
         """
         self._check_parameters()
-        return self._fit_to(prepare(self, X, vectors, users))
+        with progress.shown(type(self).__name__, enabled=self.verbose):
+            rows = prepare(self, X, vectors, users)
+        return self._fit_to(rows)
 
     def _budget_for(self, n_columns: int) -> Budget:
         """Keep a part of delta back for the threshold, if words are looked for."""

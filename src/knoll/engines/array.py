@@ -46,9 +46,9 @@ class ArrayEngine(Engine):
         if users is not None and len(users) != len(array):
             raise DataError(f"{len(users)} user ids for {len(array)} rows")
         self._array, self._users = array, users
-        # of doubles all are kept; of smaller numbers a part, so that a fit needs half as much memory again at most
+        # of doubles all are kept; of smaller numbers a part: a fit takes less than half as much memory again
         if array.dtype.itemsize < 8:
-            self._new_points = no_more_than(array.nbytes // 2)
+            self._new_points = no_more_than(array.nbytes // 4)
         if block_rows is not None:
             self.block_rows = block_rows
 

@@ -155,10 +155,12 @@ class CsvFile:
         The file, compressed or not.
     dialect : Dialect, optional
         What is declared about the file.
+    block : int, optional
+        Bytes that are read at a time; a record must fit into them.
     """
 
-    def __init__(self, path: Path, dialect: Dialect | None = None):
-        self.path, self._dialect = path, dialect or Dialect()
+    def __init__(self, path: Path, dialect: Dialect | None = None, block: int = _BLOCK):
+        self.path, self._dialect, self._block = path, dialect or Dialect(), block
         first, rest = _first_records(path, self._dialect.encoding)
         mark = _SEP.fullmatch(first)
         self._skip = 0 if mark is None else 1
@@ -197,7 +199,7 @@ class CsvFile:
                 convert_options=pa.csv.ConvertOptions(
                     column_types=kinds, include_columns=list(kinds), null_values=MISSING, strings_can_be_null=nulls
                 ),
-                read_options=pa.csv.ReadOptions(block_size=_BLOCK, skip_rows=self._skip, **self._named()),
+                read_options=pa.csv.ReadOptions(block_size=self._block, skip_rows=self._skip, **self._named()),
             )
             with reader:
                 yield from reader

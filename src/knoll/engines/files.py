@@ -7,7 +7,6 @@ itself, from its own types to doubles: what one file holds does not change how a
 files, never a value.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -15,20 +14,19 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from knoll.arrays import Floats, Integers
 from knoll.engines.ahead import ahead
 from knoll.engines.batches import Decoder, Encoder
-from knoll.engines.csv import CsvFile, Dialect, is_value
+from knoll.engines.csv import Dialect, is_value
 from knoll.engines.engine import Block, Engine, Missing, Rule
 from knoll.engines.gridded import Batch, FilePoints, Run
 from knoll.engines.kept import Kept
 from knoll.engines.listing import data_files, file_kind
 from knoll.engines.marks import file_marks
-from knoll.engines.notation import NOT_A_NUMBER, Notation, numbers_of_text
+from knoll.engines.notation import Notation, numbers_of_text
 from knoll.engines.parts import ArrowPart, Part, check_columns, open_part
 from knoll.engines.points import points_for
+from knoll.engines.reading import check_unchanged, safely_read, stamp_of
 from knoll.engines.vectors import folded, spread, width_of
 from knoll.privacy.errors import DataError, brief
 from knoll.privacy.query import QueryProtocol
@@ -96,7 +94,7 @@ class FileEngine(Engine):
         for part in self._parts[1:]:
             check_columns(part, self._decoder.wanted)
         self._check_kinds()
-        self._stamps = [_stamp(file) for file in self.files]
+        self._stamps = [stamp_of(file) for file in self.files]
         self._held_rows = Kept()
 
     @property
@@ -120,7 +118,7 @@ class FileEngine(Engine):
     def _check_files(self) -> None:
         """Refuse files that were written to since they were opened."""
         for part, stamp in zip(self._parts, self._stamps, strict=True):
-            _check_unchanged(part.path, stamp)
+            check_unchanged(part.path, stamp)
 
     def aggregate(self, query: QueryProtocol) -> Integers:
         """Return the exact integer total of a query over all rows; grid points of records in few columns are kept."""
@@ -153,7 +151,7 @@ class FileEngine(Engine):
         """Yield what is kept of the files, and what is not as it is read; one run of row groups after the other."""
         number, runs = 0, self._runs
         for at, (part, stamp, run) in enumerate(runs):
-            _check_unchanged(part.path, stamp)
+            check_unchanged(part.path, stamp)
             first, points = number, kept.part(at)
             batches: Iterator[Any] = self._run(part, run) if points is None else points
             if points is None and self._decoded_by_all and isinstance(part, ArrowPart) and run is not None:
@@ -243,7 +241,7 @@ class FileEngine(Engine):
         seen, whole, decoder = 0, max(1, self.row_limit), self._decoder
         per_row = 8 * len(decoder.wanted) if self._format == "csv" else 1
         for part, stamp in zip(self._parts, self._stamps, strict=True):
-            _check_unchanged(part.path, stamp)
+            check_unchanged(part.path, stamp)
             notation = replace(self._notation, semicolons=part.delimiter == ";")
             options = decoder.names, decoder.user, decoder.encoders, 2 * self.block_rows
             batches = self._safely(part.path, part.batches, *options)
@@ -254,14 +252,7 @@ class FileEngine(Engine):
 
     def _safely(self, path: Path, call: Any, *args: Any) -> Any:
         """Call into Arrow; turn its errors, which may quote values, into ours, which do not."""
-        try:
-            return call(*args)
-        except DataError:
-            raise
-        except UnicodeDecodeError:
-            raise DataError(f"{path.name} holds text that is not UTF-8 (column names?); {_ENCODE}") from None
-        except (pa.ArrowException, OSError, KeyError) as error:
-            raise DataError(_explain(path, str(error), self._dialect)) from None
+        return safely_read(path, self._dialect, call, *args)
 
 
 _WITH_MARKS = 64
@@ -269,46 +260,3 @@ _WITH_MARKS = 64
 
 Each column that is read as text costs some time a block; wide tables are embeddings and measurements, which programs
 wrote."""
-
-_ENCODE = (
-    'save it as UTF-8, or declare how it is written: encoding="cp1252" (most files from Windows); on the command line '
-    "--encoding"
-)
-
-
-def _stamp(file: Path) -> tuple[int, int]:
-    """Return what changes when a file is written to."""
-    about = file.stat()
-    return about.st_size, about.st_mtime_ns
-
-
-def _check_unchanged(file: Path, stamp: tuple[int, int]) -> None:
-    """Refuse a file that was written to since it was opened: two passes would see different records."""
-    if _stamp(file) != stamp:
-        raise DataError(f"{file.name} was changed while it was read; fit a copy that stays as it is")
-
-
-def _explain(path: Path, message: str, dialect: Dialect) -> str:
-    """Return an error of Arrow's in our words."""
-    where = path.name
-    if "conversion error" in message.lower():
-        named = re.search(r"In CSV column #(\d+)", message)
-        names = CsvFile(path, dialect).names if named else []
-        number = int(named.group(1)) if named else 0
-        which = f"column {names[number]!r}" if number < len(names) else "a column"
-        if "UTF" in message:
-            return f"{which} of {where} holds text that is not UTF-8; {_ENCODE}"
-        return (
-            f"{which} of {where} holds {NOT_A_NUMBER}. (Numbers with marks, such as $1,234, are read where columns are "
-            "declared by kinds: knoll.Number)"
-        )
-    if "columns, got" in message:
-        return (
-            f"a line of {where} has another number of fields than its header. Does a field hold the delimiter, without "
-            "quotes around it? Is the delimiter right (--delimiter), and the header the first line?"
-        )
-    if "nvalid UTF" in message:
-        return f"{where} holds text that is not UTF-8; {_ENCODE}"
-    if "Permission denied" in message:
-        return f"{where} cannot be opened: permission denied"
-    return f"{where} cannot be read: it is damaged, truncated or something else than its ending says"

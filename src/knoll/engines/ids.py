@@ -109,6 +109,28 @@ class Ids:
         return list(self.codes.to_pylist())
 
 
+class IdBlocks:
+    """Ids that come block by block, numbered as they come."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Hashable, int] = {None: -1}
+        self._seeds, self._codes = list[int](), list[Any]()
+
+    def add(self, users: Any) -> None:
+        """Take the ids of some rows, as a batch gives them."""
+        keys, code = places_of(users)
+        for key in keys:
+            if key not in self._numbers:
+                self._numbers[key] = len(self._seeds)
+                self._seeds.append(seed_in(users, key))
+        self._codes.append(np.array([self._numbers[key] for key in keys], dtype=np.int64)[code])
+
+    def ids(self) -> Ids:
+        """Return the ids of all rows so far."""
+        codes = np.concatenate([np.zeros(0, dtype=np.int64), *self._codes])
+        return Ids(pa.array(codes, mask=codes < 0), np.array(self._seeds, dtype=np.uint64))
+
+
 def places_of(users: Any) -> tuple[list[Hashable], Any]:
     """Return the different ids of a block, None first, and the place of each row's id among them."""
     if isinstance(users, Ids):

@@ -1,6 +1,7 @@
 """Texts behind the wall: vectors of records, summed by another engine, and their words, which are counted here."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,24 +14,49 @@ from knoll.privacy.query import QueryProtocol, bounded_total
 from knoll.privacy.relation import User
 from knoll.queries.words import OpenWords, WordBlock, WordsByTopic, added_words, hashes_of
 
+_AT_ONCE = 2**14  # records whose words are chosen at a time
+
 
 class WordTable:
-    """The words of records, as numbers in a private list of all words that occur.
+    """The words of records, as numbers in a private list of all words that occur; four bytes a word.
 
     Parameters
     ----------
-    words : sequence of sequences of str
+    words : iterable of sequences of str
         The different words of each record.
     """
 
-    def __init__(self, words: Sequence[Sequence[str]]) -> None:
-        numbers: dict[str, int] = {}
-        lengths = np.fromiter((len(each) for each in words), dtype=np.int64, count=len(words))
-        flat = (numbers.setdefault(word, len(numbers)) for each in words for word in each)
-        self.word = np.fromiter(flat, dtype=np.int64, count=int(lengths.sum()))
-        self.row = np.repeat(np.arange(len(words)), lengths)
-        self.numbers, self.n_rows = numbers, len(words)
-        self.hashes = hashes_of(list(numbers))
+    def __init__(self, words: Iterable[Sequence[str]] = ()) -> None:
+        self.numbers: dict[str, int] = {}
+        self._words, self._lengths = list[Any](), list[Any]()
+        self.add(words)
+
+    def add(self, words: Iterable[Sequence[str]]) -> None:
+        """Take the words of some more records."""
+        numbers, listed = self.numbers, [np.zeros(0, dtype=np.int32)]
+        for each in words:
+            found = (numbers.setdefault(word, len(numbers)) for word in each)
+            listed.append(np.fromiter(found, dtype=np.int32, count=len(each)))
+        self._lengths.append(np.array([len(each) for each in listed[1:]], dtype=np.int64))
+        self._words.append(np.concatenate(listed))
+        self.__dict__.pop("word", None)
+        self.__dict__.pop("ends", None)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of records."""
+        return sum(len(each) for each in self._lengths)
+
+    @cached_property
+    def word(self) -> Any:
+        """The words of all records, record after record."""
+        self._words = [np.concatenate(self._words)]
+        return self._words[0]
+
+    @cached_property
+    def ends(self) -> Integers:
+        """Where the words of each record begin, and the last ones end."""
+        return np.concatenate([[0], np.cumsum(np.concatenate(self._lengths))])
 
 
 class WordEngine:
@@ -74,16 +100,34 @@ class WordEngine:
         return [known[each] for each in held], counts[held]
 
     def _added(self, among: Any, most: int) -> Integers:
-        """Return which pairs (record, word) count, if only some words may."""
-        table = self._words
-        may = among[table.word]
-        if self._unit is not None:
-            may = may & (self._unit[table.row] > 0)
-        pairs = np.flatnonzero(may)
-        chosen = added_words(
-            table.row[pairs], table.word[pairs], table.n_rows, table.hashes, most, self._unit, self._seeds
-        )
-        return pairs[chosen]
+        """Return which pairs (record, word) count, if only some words may; some units at a time."""
+        table, hashes = self._words, hashes_of(list(self._words.numbers))
+        found = [np.zeros(0, dtype=np.int64)]
+        for rows in self._runs():
+            starts, lengths = table.ends[rows], table.ends[rows + 1] - table.ends[rows]
+            row = np.repeat(np.arange(len(rows)), lengths)
+            pairs = np.arange(len(row)) + (starts - (np.cumsum(lengths) - lengths))[row]
+            may = among[table.word[pairs]]
+            row, pairs = row[may], pairs[may]
+            unit, seeds = (None if each is None else each[rows] for each in (self._unit, self._seeds))
+            chosen = added_words(row, table.word[pairs], len(rows), hashes, most, unit, seeds)
+            found.append(pairs[chosen])
+        return np.sort(np.concatenate(found))
+
+    def _runs(self) -> Iterator[Integers]:
+        """Yield the numbers of records, all of a unit together; those without a user are left out."""
+        n = self._words.n_rows
+        if self._unit is None:
+            yield from (np.arange(start, min(start + _AT_ONCE, n)) for start in range(0, n, _AT_ONCE))
+            return
+        order = np.argsort(self._unit, kind="stable")
+        unit = self._unit[order]
+        start = int(np.searchsorted(unit, 0, side="right"))
+        while start < n:
+            last = unit[min(start + _AT_ONCE, n) - 1]
+            stop = int(np.searchsorted(unit, last, side="right"))
+            yield order[start:stop]
+            start = stop
 
     def _by_topic(self, query: WordsByTopic) -> Integers:
         """Count the words of units in cells, block by block."""
@@ -93,7 +137,7 @@ class WordEngine:
             place[table.numbers.get(word, -1)] = j
         place = place[:-1]
         kept = self._added(place >= 0, query.most)
-        row, number = table.row[kept], place[table.word[kept]]
+        row, number = np.searchsorted(table.ends, kept, side="right") - 1, place[table.word[kept]]
         total, start = np.zeros(query.shape, dtype=np.int64), 0
         for vectors, _, _ in self._vectors.read():
             stop = start + len(vectors)

@@ -48,8 +48,9 @@ def _draw_map(axes: Any, model: Any, colours: np.ndarray) -> None:
         colour = colours[model.groups_[i]]
         axes.scatter(x, y, s=area[i], color=colour if seen else "none", edgecolor=colour, alpha=0.55, lw=1.2)
         words = ", ".join(plain(word) for word, _, _ in model.keywords(i, _MOST_WORDS))
-        text = axes.text(x, y, f"{i}" + (f"\n{words}" if words else ""), ha="center", va="center", fontsize=8.5)
-        text.set_path_effects([withStroke(linewidth=2.2, foreground="#ffffff")])
+        if seen:  # rings of those that cannot be told from noise would hide the numbers of others with theirs
+            text = axes.text(x, y, f"{i}" + (f"\n{words}" if words else ""), ha="center", va="center", fontsize=8.5)
+            text.set_path_effects([withStroke(linewidth=2.2, foreground="#ffffff")])
     axes.margins(0.18)
     axes.set_xticks([])
     axes.set_yticks([])
@@ -71,5 +72,6 @@ def _draw_words(axes: Any, model: Any, order: np.ndarray, colours: np.ndarray) -
     axes.invert_yaxis()
     axes.set_yticks([])
     axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
-    axes.set_xlim(0, max(0.12, 1.25 * float(model.cluster_sizes_.max()) / total))
+    ends = model.cluster_sizes_ + 2 * np.nan_to_num(model.cluster_sizes_stderr_, posinf=0.0)
+    axes.set_xlim(0, max(0.12, 1.05 * float(ends.max()) / total))
     axes.set_title("Share of the texts, with two standard errors", loc="left", fontsize=11)

@@ -10,14 +10,14 @@ _MOST, _SHORT = 20, 4  # keywords of a topic in the file, and in the terminal
 
 
 def topics_table(model: Any) -> tuple[list[str], list[list[str]]]:
-    """Return a header and one row of text per topic, the largest first."""
+    """Return a header and one row of text per topic, the largest first; what matters most comes first."""
     table = model.summary(None)
     rows = []
     for i, topic in enumerate(table["topic"]):
         size = count_with_error(table["size"][i], table["size ±"][i])
         words = ", ".join(word for word, _, _ in model.keywords(topic, _SHORT)) or "no word stands out of the noise"
-        rows.append([str(topic), str(table["group"][i]), size, f"{table['share'][i]:.0%}", words])
-    return ["topic", "group", "size", "share", "keywords"], rows
+        rows.append([str(topic), size, words, f"{table['share'][i]:.0%}", str(table["group"][i])])
+    return ["topic", "size", "keywords", "share", "group"], rows
 
 
 def write_keywords(model: Any, path: str | PathLike[str]) -> None:

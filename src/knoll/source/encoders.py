@@ -25,7 +25,6 @@ _PROBES = (
     "the app closes when I open a photo and then it starts again from the beginning of the list", "no",
 )  # fmt: skip
 _ROUNDING = 1e-3  # of a vector's length: what half precision and other orders of summation may change
-_BATCH = 4096  # texts that are encoded at a time
 
 Encoder = Callable[[list[str]], Any]
 
@@ -55,8 +54,9 @@ def hashed(texts: list[str], leave_out: frozenset[str] = frozenset()) -> Any:
     from sklearn.feature_extraction.text import HashingVectorizer
 
     made = HashingVectorizer(
-        n_features=HASHED, alternate_sign=False, norm=None, binary=True, analyzer=partial(words_of, leave_out=leave_out)
-    )
+        n_features=HASHED, alternate_sign=False, norm=None, binary=True, dtype=np.float32,
+        analyzer=partial(words_of, leave_out=leave_out),
+    )  # fmt: skip
     return made.transform(texts)
 
 
@@ -77,15 +77,54 @@ def _sentence_transformer(name: str) -> Encoder:
     return lambda texts: model.encode(texts, show_progress_bar=False)
 
 
-def encode(encoder: Encoder, texts: list[str]) -> Any:
-    """Return the vectors of texts, each a function of its text alone; a sparse matrix if the encoder makes one."""
-    if not texts:
-        raise DataError("there are no texts in the data")
-    size = _BATCH if _tried(encoder) else 1
-    parts = [_vectors(encoder, texts[start : start + size]) for start in range(0, len(texts), size)]
-    if len({part.shape[1] for part in parts}) > 1:
-        raise PrivacyError("the encoder gives vectors of different lengths; it must act on each text alone")
-    return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
+def each_alone(encoder: Encoder) -> Encoder:
+    """Return an encoder whose vectors are functions of each text alone, bit for bit, whatever texts come together."""
+    if _tried(encoder):
+        return partial(_vectors, encoder)
+
+    def one_by_one(texts: list[str]) -> Any:
+        made = Vectors(len(texts))
+        for text in texts:
+            made.add(_vectors(encoder, [text]))
+        return made.rows()
+
+    return one_by_one
+
+
+class Vectors:
+    """Vectors that come block by block; dense ones are written to their place right away.
+
+    Parameters
+    ----------
+    most : int
+        Vectors that may come.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most, self._filled = most, 0
+        self._dense: Any = None
+        self._parts: list[Any] = []
+
+    def add(self, part: Any) -> None:
+        """Take the vectors of some texts."""
+        widths = {each.shape[1] for each in (part, self._dense, *self._parts[-1:]) if each is not None}
+        if len(widths) > 1 or (sparse.issparse(part) != (self._dense is None) and self._filled):
+            raise PrivacyError("the encoder gives vectors of different lengths; it must act on each text alone")
+        if self._filled + part.shape[0] > self._most:
+            raise DataError("there are more texts than before: the data changed while it was read")
+        if sparse.issparse(part):
+            self._parts.append(part)
+        else:
+            if self._dense is None:
+                self._dense = np.empty((self._most, part.shape[1]), dtype=part.dtype)
+            self._dense[self._filled : self._filled + len(part)] = part
+        self._filled += part.shape[0]
+
+    def rows(self) -> Any:
+        """Return all of them: an array, or a sparse matrix."""
+        if not self._filled:
+            raise DataError("there are no texts in the data")
+        return self._dense[: self._filled] if self._dense is not None else sparse.vstack(self._parts, format="csr")
 
 
 def _tried(encoder: Encoder) -> bool:
@@ -117,7 +156,7 @@ def _vectors(encoder: Encoder, texts: list[str]) -> Any:
         made = made.tocsr()
     else:
         made = np.asarray(made)
-        made = made if made.dtype == np.float32 else made.astype(np.float64)
+        made = made if made.dtype in (np.float16, np.float32) else made.astype(np.float64)
     if made.ndim != 2 or made.shape[0] != len(texts) or not made.shape[1]:
         raise DataError(
             f"the encoder gives an array of shape {made.shape} for {len(texts)} texts; it needs a row for each"

@@ -181,7 +181,7 @@ class FileEngine(Engine):
                 yield Batch(batch, decode)
 
     @cached_property
-    def _runs(self) -> list[tuple[Part, tuple[int, int], list[int] | None]]:
+    def _runs(self) -> list[tuple[Part, tuple[int, ...], list[int] | None]]:
         """The parts of all files that can be read alone, each with its file's stamp."""
         found = []
         for part, stamp in zip(self._parts, self._stamps, strict=True):

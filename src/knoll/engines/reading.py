@@ -29,16 +29,21 @@ _ENCODE = (
 )
 
 
-def stamp_of(file: Path) -> tuple[int, int]:
-    """Return what changes when a file is written to."""
+def stamp_of(file: Path) -> tuple[int, ...]:
+    """Return what changes when a file is written to, or another is put in its place."""
     about = file.stat()
-    return about.st_size, about.st_mtime_ns
+    return about.st_size, about.st_mtime_ns, about.st_dev, about.st_ino
 
 
-def check_unchanged(file: Path, stamp: tuple[int, int]) -> None:
+def check_unchanged(file: Path, stamp: tuple[int, ...]) -> None:
     """Refuse a file that was written to since it was opened: two passes would see different records."""
     if stamp_of(file) != stamp:
-        raise DataError(f"{file.name} was changed while it was read; fit a copy that stays as it is")
+        raise changed(file)
+
+
+def changed(file: Path) -> DataError:
+    """Return the refusal of a file that does not stay as it is."""
+    return DataError(f"{file.name} was changed while it was read; fit a copy that stays as it is")
 
 
 def _explain(path: Path, message: str, dialect: Dialect) -> str:

@@ -33,8 +33,9 @@ FIRST, FIRST_CHAINS = 0.3, 2  # part of the budget of the first look, and chains
 ALIKE = 0.75  # the second look has the kernel of the first, unless clusters are nearer to each other by this factor
 FAR = 0.15  # the first look is forgotten if clusters are nearer by this factor: it shows none of them
 PARTLY = 0.5  # between clusters that touch (0), and clusters so tight that records end where the last centres are (1)
-# Records may lie along a line, or in a few places: the space that they fill says how near the second look is, and the
-# clearer clusters are, the nearer. Settled on the tuned kinds of benchmarks/small and birch2, epsilon .1 to 1.
+# Where records fill the bounds from end to end, they may lie along a line, or in a few places: the space that they take
+# says how near the second look is, and the clearer clusters are, the nearer. Settled on the tuned kinds of
+# benchmarks/small and on birch2, epsilon .1 to 1.
 SPARSE = 9.0
 MARGIN = 0.25  # of what records fill is added at each end: no cluster at the edge is cut
 LEAST_EPSILON = 1e-3  # for each record of a user: below, drawing noise for so many features costs too much of it
@@ -140,8 +141,9 @@ def release_view(context: FitContext, grant: Grant, total: float, k: int, rng: n
     view = view_of([first], scales)
     low, high, space = filled(sample(view, k, total, rng, chains=FIRST_CHAINS), view)
     clear = max(total, 1.0) / k / (FIRST**0.5 * first.noise)
-    sparse = SPARSE / clear**0.5 * (space / k) ** (1 / len(low))
-    spacing = min(_spacing(high - low, k, PARTLY), sparse, whole.spacing)
+    spacing = min(_spacing(high - low, k, PARTLY), whole.spacing)
+    if spacing > ALIKE * whole.spacing:
+        spacing = min(spacing, SPARSE / clear**0.5 * (space / k) ** (1 / len(low)))
     if spacing > ALIKE * whole.spacing:
         return view_of([first, look(grant, domain, scales, whole)], scales)
     more = MARGIN * (high - low) + BANDWIDTH * whole.spacing

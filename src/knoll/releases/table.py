@@ -228,6 +228,18 @@ MIXTURE_BASE = When("a mixture as `base`", lambda fit: hasattr(fit["base"], "n_c
 CLUSTERER_BASE = When("a clusterer as `base`", lambda fit: hasattr(fit["base"], "n_clusters"))
 FEW = When("2 or 3 columns, `delta` above 0", lambda fit: fit.columns in (2, 3) and fit["delta"] > 0)
 MANY = WIDE & NOT_PURE & When("2 to 16 clusters", lambda fit: 2 <= (fit["n_clusters"] or 0) <= 16)
+
+
+def several(fit: Fit) -> bool:
+    """Whether a kernel sum for a given number of groups is possible."""
+    k = fit.parameters.get("n_clusters", fit.parameters.get("n_components"))
+    cap = 1 if fit.parameters.get("unit") is None else fit["unit"].cap
+    return k is not None and 2 <= k <= 200 and fit["epsilon"] >= 1e-3 * cap
+
+
+MAY_ONCE = FEW & When("2 to 200 groups, `epsilon` not tiny", several)
+NOT_ONCE = When("else", lambda fit: not MAY_ONCE.holds(fit))
+LOOKS = Release(FourierGrid, times(0, 2))
 NEITHER = When("else", lambda fit: not FEW.holds(fit) and not MANY.holds(fit))
 DENSITY = (CELLS, soft(times(4)))
 SUBCLUSTERS = "k is the number of sub-clusters"
@@ -236,6 +248,13 @@ SUBS = When(
     lambda fit: fit["n_clusters"] is not None or fit["n_subclusters"] is not None,
 )
 NO_SUBS = When("neither given", lambda fit: fit["n_clusters"] is None and fit["n_subclusters"] is None)
+
+BASINS = MAY_ONCE & option("bandwidth", "ladder")
+NOT_BASINS = When("else", lambda fit: not BASINS.holds(fit))
+EITHER, DECIDES = "Either the Fourier coefficients, or", "the first release decides"
+SUB_LEVELS = Number(
+    or_none(levels()).words, lambda fit: 0, lambda fit: levels().most(fit.given(n_clusters=subclusters(fit)))
+)
 
 SPARSE_STEPS = (
     Release(Count),
@@ -269,7 +288,12 @@ RELEASES: dict[str, tuple[Case, ...]] = {
     "Lloyd": (Case((Release(CellMoments, parameter("n_steps", paper=5)),)),),
     "FastLloyd": (Case((Release(CellDisplacements, parameter("n_steps", paper=6)),)),),
     "PEMeans": (
-        Case((tree()[0], Release(NearestVotes, times(1, 8)), STEPS), DEFAULT),
+        Case((tree()[0], Release(NearestVotes, times(1, 8)), STEPS), DEFAULT & NOT_ONCE),
+        Case(
+            (tree()[0], LOOKS, Release(NearestVotes, times(0, 8)), replace(STEPS, number=times(0, 10))),
+            DEFAULT & MAY_ONCE,
+            f"{EITHER} votes and steps: {DECIDES}",
+        ),
         Case((Release(Count), Release(NearestVotes, EVOLUTION), Release(CellMoments, when=PROJECTED)), PAPER, T),
     ),
     "LSHTree": (Case((Release(TreeCounts, parameter("max_depth", paper=20)), Release(CellMoments))),),
@@ -281,8 +305,16 @@ RELEASES: dict[str, tuple[Case, ...]] = {
         Case(SPARSE_STEPS, SPARSE),
     ),
     "MorseClustering": (
-        Case((Release(Count), Release(GridHistogram)), NO_BASE & columns(1, 2)),
-        Case((As("as `KMeans`", as_base), *DENSITY), NO_BASE & columns(3) & SUBS, SUBCLUSTERS),
+        Case((Release(Count), Release(GridHistogram)), NO_BASE & columns(1, 2) & NOT_ONCE),
+        Case((Release(Count), LOOKS, Release(GridHistogram, times(0, 1))), NO_BASE & columns(1, 2) & MAY_ONCE,
+             f"{EITHER} the histogram: {DECIDES}"),
+        Case((As("as `KMeans`", as_base), *DENSITY), NO_BASE & columns(3) & SUBS & NOT_ONCE, SUBCLUSTERS),
+        Case(
+            (Release(Count), LOOKS, replace(tree()[0], number=times(0, 1)), replace(tree()[2], number=SUB_LEVELS),
+             replace(STEPS, number=times(0, 10)), replace(CELLS, number=times(0, 3)), soft(times(0, 4))),
+            NO_BASE & columns(3) & SUBS & MAY_ONCE,
+            f"{SUBCLUSTERS}. {EITHER} all others: {DECIDES}",
+        ),
         Case((*CHOICE, soft(times(4))), NO_BASE & columns(3) & NO_SUBS, CHOSEN),
         Case((As("as the base", as_base), *DENSITY), CLUSTERER_BASE, SUBCLUSTERS),
         Case((As("as the base", as_base),), MIXTURE_BASE, SUBCLUSTERS),
@@ -293,7 +325,13 @@ RELEASES: dict[str, tuple[Case, ...]] = {
             DEFAULT & columns(1, 1),
             "The noise is Laplace where that is narrower: the fit is then pure, whatever `delta`",
         ),
-        Case((*tree(finer=3), soft(times(4))), DEFAULT & columns(2) & given("n_components"), "k is `n_components`"),
+        Case((*tree(finer=3), soft(times(4))), DEFAULT & columns(2) & given("n_components") & NOT_ONCE,
+             "k is `n_components`"),
+        Case(
+            (tree()[0], LOOKS, replace(tree(finer=3)[2], number=or_none(levels(3))), soft(times(0, 4))),
+            DEFAULT & columns(2) & given("n_components") & MAY_ONCE,
+            f"k is `n_components`. {EITHER} tree and steps: {DECIDES}",
+        ),
         Case((*CHOICE, soft(times(4))), DEFAULT & columns(2) & option("n_components", None), CHOSEN),
         Case((Release(CellMoments, times(2)), CELLS, HARD), PAPER),
     ),
@@ -333,7 +371,9 @@ RELEASES: dict[str, tuple[Case, ...]] = {
         ),
     ),
     "ModeClustering": (
-        Case((As("as `KernelDensity`", lambda fit: ("KernelDensity", fit)),), BY_DENSITY),
+        Case((As("as `KernelDensity`", lambda fit: ("KernelDensity", fit)),), BY_DENSITY & NOT_BASINS),
+        Case((Release(Count), Release(FourierGrid, times(1, 2))), BY_DENSITY & BASINS,
+             "One kernel sum with a ladder, or up to two for likely densities: the count decides"),
         Case((Release(Count, when=given("n_clusters")), As("as `KMeans`", as_kmeans)), BY_LOCAL_MEANS,
              "k is 8 times `n_clusters` at most"),
     ),

@@ -65,13 +65,19 @@ def start_asks(n_columns: int, k: int | None) -> list[Ask]:
     return rotated_tree_asks(n_columns, FINER * k, (s.root, s.axes, s.tails, s.tree))
 
 
-def start_from_tree(context: FitContext, grant: Grant, k: int | None, rng: np.random.RandomState, form: Form) -> Start:
-    """Release a tree of shapes with a grant and fit a mixture to its leaves. With k None, choose their number."""
+def start_from_tree(
+    context: FitContext, grant: Grant, k: int | None, rng: np.random.RandomState, form: Form, root: Leaves | None = None
+) -> Start:
+    """Release a tree of shapes with a grant and fit a mixture to its leaves. With k None, choose their number.
+
+    `root` is all records as one cell, if that is released already, with what it costs.
+    """
     if k is None:
         return _start_from_choice(context, grant, rng, form)
-    shares = StartShares()
+    s = StartShares()
+    shares = s if root is None else StartShares(0.0, *(each / (1 - s.root) for each in (s.axes, s.tails, s.tree)))
     undivided = grant.worth((shares.tree + shares.axes) * grant.share)
-    found = search_tree(context, grant.split(shares), k, rng, finer=FINER, without_axes=undivided)
+    found = search_tree(context, grant.split(shares), k, rng, finer=FINER, without_axes=undivided, root=root)
     weights, means, covariances = fit_leaves(found.leaves, found.seed, found.hedge, k, rng)
     if found.rotation is not None:
         means, covariances = _lift(means, covariances, found.root)

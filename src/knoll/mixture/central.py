@@ -37,10 +37,11 @@ from knoll.steps.histogram import (
 )
 from knoll.steps.means import cell_means, means_ask
 from knoll.steps.moments import Form, restricted
+from knoll.steps.once_choice import chooses_once, may_choose_once
 from knoll.steps.once_mixture import release_mixture
 from knoll.steps.one_release import UNKNOWN, Clarity, clarity, once_asks
 from knoll.steps.pieces import MOST
-from knoll.steps.start import StartShares, start_asks, start_from_tree
+from knoll.steps.start import ChoiceShares, StartShares, start_asks, start_from_tree
 from knoll.steps.strategy import ChoosesReleases, strategy_facts
 from knoll.steps.tree import ask_root, root_of
 
@@ -48,7 +49,6 @@ from knoll.steps.tree import ask_root, root_of
 START_SHARE = 0.35  # for the start, the rest for the steps: a bad start loses components, noisy steps lose precision
 CHOICE_SHARE = 0.6  # for a start that chooses the number of components: it must see every one of them
 NO_HISTOGRAM: dict[str, Any] = {"histogram_": np.empty(0), "histogram_edges_": np.empty(0)}  # in more than one column
-ROOT_PART = START_SHARE * StartShares().root  # for the number of records, which tells which releases are made
 # Steps of expectation-maximisation: more come closer to the optimum, but each has more noise.
 STEPS = 4
 PAPER_KMEANS, PAPER_STEPS = 0.1, 2  # `preset="paper"`: share and steps of its k-means
@@ -150,11 +150,15 @@ class GaussianMixture(ChoosesReleases, PrivateMixture, PrivateFit):
         share = CHOICE_SHARE if k is None else START_SHARE
         start = [ask.within(share) for ask in start_asks(n_columns, k)]
         shape, rest = self.covariance_type, 1 - share
-        once = once_asks(n_columns, 1 - ROOT_PART) if self._allows_once(n_columns, k) else []
+        may = self._allows_once(n_columns, k) or self._may_choose_once(n_columns, k)
+        once = once_asks(n_columns, 1 - START_SHARE * StartShares().root) if may else []
         return [*start, self._steps_ask(n_columns, k or MOST, shape, soft=True, times=STEPS, share=rest), *once]
 
     def _allows_once(self, n_columns: int, k: int | None) -> bool:
         return self.preset == "default" and super()._allows_once(n_columns, k)
+
+    def _may_choose_once(self, n_columns: int, k: int | None) -> bool:
+        return k is None and self.preset == "default" and may_choose_once(self, n_columns)
 
     def _otherwise(self) -> tuple[str, str]:
         if self.preset == "paper":
@@ -166,27 +170,30 @@ class GaussianMixture(ChoosesReleases, PrivateMixture, PrivateFit):
             return self._search_paper(context, k, rng, form)
         if context.domain.n_columns == 1:
             return self._search_histogram(context, k, rng, form)
-        share, root, clear = CHOICE_SHARE if k is None else START_SHARE, None, UNKNOWN
-        if k is not None and self._allows_once(context.domain.n_columns, k):
+        share, clear, asked, d = CHOICE_SHARE if k is None else START_SHARE, UNKNOWN, None, context.domain.n_columns
+        grant = context.grant.part(share)
+        if self._allows_once(d, k) or self._may_choose_once(d, k):
+            grants = grant.split(ChoiceShares() if k is None else StartShares())
             frame, reach = Frame(context.domain, context.scales), context.domain.longest(context.scales)
-            seen = ask_root(context.grant.part(ROOT_PART), frame, reach)
-            clear, root = clarity(context, seen, k, allowed=True), root_of(seen, frame, reach)
-            if clear.once:
-                return self._search_once(context, k, rng, form, float(seen.count[0]), clear)
-            share = (START_SHARE - ROOT_PART) / (1 - ROOT_PART)  # of what is left
-        start = start_from_tree(context, context.grant.part(share), k, rng, form, root)
+            seen = ask_root(grants.root, frame, reach)
+            total, asked = float(seen.count[0]), (grants, root_of(seen, frame, reach))
+            if k is not None:
+                clear = clarity(context, seen, k, allowed=True)
+            if clear.once or (k is None and chooses_once(context, total, float(seen.count_sd), allowed=True)):
+                return self._search_once(context, k, rng, form, total, clear)
+        start = start_from_tree(context, grant, k, rng, form, asked)
         belief = take_steps(context, STEPS, start.mixture, start.total, form, soft=True)
         return Components.of_belief(belief, start.choice, NO_HISTOGRAM | strategy_facts(clear))
 
     def _search_once(
-        self, context: FitContext, k: int, rng: np.random.RandomState, form: Form, total: float, clear: Clarity
+        self, context: FitContext, k: int | None, rng: np.random.RandomState, form: Form, total: float, clear: Clarity
     ) -> Components:
         """Look at a kernel sum with the rest of the budget; fit a mixture to the mean of likely densities."""
-        found = release_mixture(context, context.grant.rest, total, k, rng, form.floor)
+        found, choice = release_mixture(context, context.grant.rest, total, k, rng, form.floor)
         errors = found.bars.sizes / max(total, 1.0), found.bars.centres, found.spreads
         more = NO_HISTOGRAM | strategy_facts(clear, found.figures.effective)
         mixture = restricted(found.mixture, form)
-        return Components(mixture, errors, np.zeros(k), total, more=more, bars=found.bars)
+        return Components(mixture, errors, np.zeros(mixture.n_components), total, choice, more, bars=found.bars)
 
     def _search_paper(self, context: FitContext, k: int, rng: np.random.RandomState, form: Form) -> Components:
         """Algorithm 2 of the paper: cells of private k-means, then one release of their moments."""

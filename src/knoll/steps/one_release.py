@@ -128,7 +128,11 @@ def reason(
 def release_clusters(context: FitContext, grant: Grant, total: float, k: int, rng: np.random.RandomState) -> OnceFound:
     """Look twice. Return the best centres and what is known of their cells, in the columns."""
     view = release_view(context, grant, total, k, rng)
-    cells = best_cells(sample(view, k, total, rng), view, k, rng)
+    return clusters_of(context, view, best_cells(sample(view, k, total, rng), view, k, rng))
+
+
+def clusters_of(context: FitContext, view: View, cells: CellFigures) -> OnceFound:
+    """Return cells of a view as clusters in the columns."""
     scales, domain = context.scales, context.domain
     bars = bars_in_columns(cells, context)
     count = np.maximum(cells.count, 1e-9)[:, None]
@@ -154,20 +158,25 @@ def release_view(context: FitContext, grant: Grant, total: float, k: int, rng: n
     """Look at all of the bounds, then again, finer and nearer if records fill a part of them only."""
     scales, domain = context.scales, context.domain
     half = domain.half / scales
-    whole = Window(-half, 2 * half, _spacing(2 * half, k)).affordable()
+    whole = Window(-half, 2 * half, spacing_of(2 * half, k)).affordable()
     first = look(grant.part(FIRST), domain, scales, whole)
     view = view_of([first], scales)
     low, high = filled(sample(view, k, total, rng, chains=FIRST_CHAINS), view)
-    spacing = min(_spacing(high - low, k, PARTLY), whole.spacing)
+    spacing = min(spacing_of(high - low, k, PARTLY), whole.spacing)
     if spacing > ALIKE * whole.spacing:
         return view_of([first, look(grant, domain, scales, whole)], scales)
-    more = MARGIN * (high - low) + BANDWIDTH * whole.spacing
-    low, high = np.maximum(low - more, 0.0), np.minimum(high + more, 2 * half)
-    near = Window(low - half, high - low, spacing).affordable()
+    near = nearer(whole, low, high, spacing)
     second = look(grant, domain, scales, near)
     return view_of([first, second] if near.spacing > FAR * whole.spacing else [second], scales)
 
 
-def _spacing(lengths: np.ndarray, k: int, less: float = 0.0) -> float:
+def nearer(whole: Window, low: np.ndarray, high: np.ndarray, spacing: float) -> Window:
+    """Return the part of a window between two corners, with a margin, for clusters with this usual distance."""
+    more = MARGIN * (high - low) + BANDWIDTH * whole.spacing
+    low, high = np.maximum(low - more, 0.0), np.minimum(high + more, whole.length)
+    return Window(whole.low + low, high - low, spacing).affordable()
+
+
+def spacing_of(lengths: np.ndarray, k: int, less: float = 0.0) -> float:
     """Return the usual distance of k clusters that fill these lengths: the side of a cube for each."""
     return float(np.exp(np.log(lengths).mean()) / (k ** (1 / len(lengths)) - less))

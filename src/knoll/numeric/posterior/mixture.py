@@ -55,10 +55,13 @@ class ComponentFigures:
         )  # fmt: skip
 
 
-def best_mixture(draws: Draws, view: View, k: int, rng: np.random.RandomState) -> ComponentFigures:
-    """Return the mixture of k Gaussians that fits the mean of the draws best."""
+def best_mixture(
+    draws: Draws, view: View, k: int, rng: np.random.RandomState, centres: np.ndarray | None = None
+) -> ComponentFigures:
+    """Return the mixture of k Gaussians that fits the mean of the draws best; it begins at centres."""
     points, density = painted(draws, view)
-    mass, centres = best_centres(points, density, k, rng)
+    mass = np.maximum(density.mean(axis=0), 0.0)
+    centres = best_centres(points, density, k, rng)[1] if centres is None else centres
     kept = np.flatnonzero(mass > 0)
     within = np.square(np.array([np.diff(np.unique(column)[:2])[0] for column in points.T])) / 12
     found = fit(points[kept], mass[kept], within, centres)

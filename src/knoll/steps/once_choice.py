@@ -1,0 +1,142 @@
+"""How many clusters? From a kernel sum: hills of likely densities, and how sure the draws are of each.
+
+    look     release a kernel sum for as many clusters as its part of the budget can show
+    count    hills that draws are sure of: about how many clusters there are
+    look     release it again, for a few more than those, nearer if records fill only a part of the bounds
+    count    again. The number is drawn anew many times: how sure a hill is, is itself known roughly only
+
+A hill's surety is how far its top rises above the pass to a higher one, over the standard deviation of that in the
+draws. The confidence knows what noise may hide, since a hill that is hardly sure is often lost when it is drawn anew.
+All but the looks is post-processing.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from knoll.estimator import FitContext
+from knoll.numeric.posterior.cells import CellFigures, figures, filled, painted
+from knoll.numeric.posterior.sample import Draws, sample
+from knoll.numeric.posterior.view import View
+from knoll.privacy import Grant
+from knoll.queries import Ball, Box, Count
+from knoll.series.persistence import mesh_peaks
+from knoll.steps.choose import Choice, coarser_level
+from knoll.steps.kernel_look import Window, look, view_of
+from knoll.steps.once_basins import surety
+from knoll.steps.one_release import FAR, FIRST, LEAST_EPSILON, PARTLY, nearer, spacing_of
+
+# Settled on made-up clusters and clouds (benchmarks/choose/small.py).
+PER = 12.0  # records of a Gaussian, over the noise of one count: smaller clusters cannot be seen
+MORE = 1.5  # Gaussians of the second look to each hill of the first
+SURE = 0.7  # surety of a hill that is a cluster
+DOUBT = (
+    0.45  # standard deviation of the logarithm of a surety, when it is drawn anew: settled by how often fits are right
+)
+CHAINS = 4  # of the first look
+MOST_SEEN = 100  # Gaussians, at most: more take long
+FEW = 4  # clusters, up to which a second look is as wide as if they filled all that records fill
+REDRAWS = 200
+MOST_RECORDS = 1600.0  # records over the noise of one count: above, clusters may be more than can be sampled
+LEAST_NOISE = 6.0  # of one count, in records: below, pieces and votes are as good (benchmarks/choose)
+CLEAR_COUNT = 4.0  # standard errors that the number of records is above zero
+FEWEST_COLUMNS, MOST_COLUMNS = 2, 2
+
+
+@dataclass(frozen=True)
+class Hills:
+    """Hills of the mean of likely densities.
+
+    Attributes
+    ----------
+    view, draws : View, Draws
+        What was released, and what is likely.
+    points, density : arrays of shape (n_points, d) and (n_draws, n_points)
+        A grid, and the records of each draw at its points.
+    group : integer array of shape (n_points,)
+        The hill of each point.
+    centres : array of shape (k, d)
+        Means of the hills, from the window's lower corner.
+    surety : array of shape (n_hills,)
+        Of all hills, also those that are not clusters.
+    """
+
+    view: View
+    draws: Draws
+    points: np.ndarray
+    density: np.ndarray
+    group: np.ndarray
+    centres: np.ndarray
+    surety: np.ndarray
+
+    @property
+    def k(self) -> int:
+        """Number of hills that count."""
+        return len(self.centres)
+
+    @property
+    def cells(self) -> CellFigures:
+        """Figures of the cells of the hills' means."""
+        return figures(self.points, self.density, self.centres, self.draws.chains)
+
+    def choice(self, rng: np.random.RandomState) -> Choice:
+        """Return the number with its probability and others."""
+        factor = np.exp(DOUBT * rng.standard_normal((REDRAWS, len(self.surety))))
+        drawn = np.maximum((self.surety * factor > SURE).sum(axis=1), 1)
+        return Choice.of(self.k, np.array([self.k, *drawn])).with_coarser(coarser_level(self.centres))
+
+
+def may_choose_once(estimator: Any, n_columns: int) -> bool:
+    """Whether parameters and columns allow to choose the number from a kernel sum: known before a fit begins."""
+    cap = 1 if estimator.unit is None else int(estimator.unit.cap)
+    few = FEWEST_COLUMNS <= n_columns <= MOST_COLUMNS
+    return bool(few and estimator.delta > 0 and estimator.epsilon >= LEAST_EPSILON * cap)
+
+
+def chooses_once(context: FitContext, count: float, count_sd: float, *, allowed: bool) -> bool:
+    """Decide between a kernel sum and pieces with votes, from public facts and the released number of records."""
+    noise = float(context.grant.worth(context.grant.share).stderr(Count()))
+    plain = isinstance(context.domain, Box | Ball) and not context.domain.constant.any()
+    known = count > CLEAR_COUNT * count_sd
+    return allowed and plain and known and noise >= LEAST_NOISE and count <= MOST_RECORDS * noise
+
+
+def hills_of(view: View, draws: Draws) -> Hills:
+    """Return the hills of the mean of draws that these are sure of."""
+    points, density = painted(draws, view)
+    axes = [np.unique(column) for column in points.T]
+    mean = np.maximum(density.mean(axis=0), 0.0)
+    peaks, basin = mesh_peaks(mean.reshape([len(axis) for axis in axes]), axes)
+    sure = surety(peaks, points, density)
+    keep = sure > SURE
+    owner = peaks.survivors(keep)
+    number = np.cumsum(keep) - 1
+    group = number[np.where(owner >= 0, owner, 0)][basin].ravel()
+    mass = np.maximum(np.bincount(group, mean), 1e-9)
+    centres = np.stack([np.bincount(group, mean * column) for column in points.T], axis=1) / mass[:, None]
+    return Hills(view, draws, points, density, group, centres, sure)
+
+
+def release_hills(context: FitContext, grant: Grant, total: float, rng: np.random.RandomState) -> Hills:
+    """Look twice with all of a grant. Return the hills."""
+    scales, domain = context.scales, context.domain
+    half = domain.half / scales
+    most = seen_at_most(context, total)
+    some = int(np.clip(FIRST**0.5 * most, 2, MOST_SEEN))
+    whole = Window(-half, 2 * half, spacing_of(2 * half, some)).affordable()
+    first = look(grant.part(FIRST), domain, scales, whole)
+    view = view_of([first], scales)
+    draws = sample(view, some, total, rng, chains=CHAINS)
+    k = int(np.clip(MORE * hills_of(view, draws).k + 1, 2, most))
+    low, high = filled(draws, view)
+    near = nearer(whole, low, high, spacing_of(high - low, k, PARTLY if k > FEW else 0.0))
+    looks = [first, look(grant, domain, scales, near)]
+    view = view_of(looks if near.spacing > FAR * whole.spacing else looks[1:], scales)
+    return hills_of(view, sample(view, k, total, rng))
+
+
+def seen_at_most(context: FitContext, total: float) -> int:
+    """Return how many clusters the whole budget can show."""
+    noise = float(context.grant.worth(context.grant.share).stderr(Count()))
+    return int(np.clip(max(total, 1.0) / noise / PER, 2, MOST_SEEN))

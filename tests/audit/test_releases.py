@@ -85,6 +85,8 @@ def presets(estimator):
     if estimator == "KMeans":
         return [
             *chosen("n_clusters"),
+            *chosen("n_clusters", d=3),
+            (3, {"n_clusters": None, "rows": -3000, "epsilon": 10.0}),
             (2, exact),
             (2, vague),
             (5, vague),
@@ -123,6 +125,7 @@ def presets(estimator):
         shapes += [(2, {**more, "n_components": 1}) for more in (exact, vague)]
         return [
             *chosen("n_components"),
+            *chosen("n_components", d=3),
             *paper,
             *shapes,
             (2, exact),

@@ -139,6 +139,16 @@ CHOICE = (
     Release(PairVotes, times(0, 1)),
 )
 CHOSEN = "k is 320: pieces, at most"
+
+
+def or_once(steps: tuple[Release, ...]) -> tuple[Release, ...]:
+    """The same steps, of which all but the first may be left out, for looks at a kernel sum."""
+    first, *others = steps
+    less = [replace(each, number=Number(f"none or {each.number.words}", lambda fit: 0, each.number.most))
+            for each in others if each.query is not ScatterMatrix]  # fmt: skip
+    return (first, Release(FourierGrid, times(0, 2)), *less)
+
+
 STEPS = Release(CellShapes, times(1, 10), called="count, mean and variance of clusters", what="of clusters")
 CELLS = Release(CellShapes, times(3), called="count, mean and variance of cells", what="of cells")
 HARD = Release(ComponentMoments, called="hard component moments", what="(hard)")
@@ -240,6 +250,16 @@ def several(fit: Fit) -> bool:
 MAY_ONCE = FEW & When("2 to 200 groups, `epsilon` not tiny", several)
 NOT_ONCE = When("else", lambda fit: not MAY_ONCE.holds(fit))
 LOOKS = Release(FourierGrid, times(0, 2))
+
+
+def plane(fit: Fit) -> bool:
+    """Whether the number of groups may be chosen from a kernel sum."""
+    cap = 1 if fit.parameters.get("unit") is None else fit["unit"].cap
+    return fit.columns == 2 and fit["delta"] > 0 and fit["epsilon"] >= 1e-3 * cap
+
+
+MAY_CHOOSE = When("2 columns, `delta` above 0, `epsilon` not tiny", plane)
+NOT_CHOOSE = When("else", lambda fit: not plane(fit))
 NEITHER = When("else", lambda fit: not FEW.holds(fit) and not MANY.holds(fit))
 DENSITY = (CELLS, soft(times(4)))
 SUBCLUSTERS = "k is the number of sub-clusters"
@@ -283,7 +303,9 @@ RELEASES: dict[str, tuple[Case, ...]] = {
             given("n_clusters") & MANY,
             "k is `n_clusters`. Either the Fourier features, or the tree: the first release decides",
         ),
-        Case((*CHOICE, replace(STEPS, number=times(1, 2))), option("n_clusters", None), CHOSEN),
+        Case((*CHOICE, replace(STEPS, number=times(1, 2))), option("n_clusters", None) & NOT_CHOOSE, CHOSEN),
+        Case(or_once((*CHOICE, replace(STEPS, number=times(1, 2)))), option("n_clusters", None) & MAY_CHOOSE,
+             f"{CHOSEN}. {EITHER} all others: {DECIDES}"),
     ),
     "Lloyd": (Case((Release(CellMoments, parameter("n_steps", paper=5)),)),),
     "FastLloyd": (Case((Release(CellDisplacements, parameter("n_steps", paper=6)),)),),
@@ -332,7 +354,9 @@ RELEASES: dict[str, tuple[Case, ...]] = {
             DEFAULT & columns(2) & given("n_components") & MAY_ONCE,
             f"k is `n_components`. {EITHER} tree and steps: {DECIDES}",
         ),
-        Case((*CHOICE, soft(times(4))), DEFAULT & columns(2) & option("n_components", None), CHOSEN),
+        Case((*CHOICE, soft(times(4))), DEFAULT & columns(2) & option("n_components", None) & NOT_CHOOSE, CHOSEN),
+        Case(or_once((*CHOICE, soft(times(4)))), DEFAULT & columns(2) & option("n_components", None) & MAY_CHOOSE,
+             f"{CHOSEN}. {EITHER} all others: {DECIDES}"),
         Case((Release(CellMoments, times(2)), CELLS, HARD), PAPER),
     ),
     "EMGaussianMixture": (

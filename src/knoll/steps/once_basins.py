@@ -60,12 +60,13 @@ def release_basins(context: FitContext, grant: Grant, total: float, k: int, rng:
     return Basins(means, bars, mesh, groups[np.ix_(*chosen)].ravel(), cells.effective)
 
 
-def surety(peaks: Peaks, points: np.ndarray, density: np.ndarray) -> np.ndarray:
+def surety(peaks: Peaks, points: np.ndarray, density: np.ndarray, least: float = 0.0) -> np.ndarray:
     """Return how far each peak rises above its pass, over the standard deviation of that in the draws.
 
-    The highest peak has no pass, and is the surest.
+    `least` is a part of the pass's height by which a peak rises at least. The highest peak has no pass, and is the
+    surest.
     """
     top, low = (density[:, nearest(at, points)] for at in (peaks.points, peaks.pass_points))
-    rise = top - low
+    rise = top - (1 + least) * low
     value = rise.mean(axis=0) / np.maximum(rise.std(axis=0), 1e-9)
     return np.where(np.isfinite(peaks.pass_heights), value, np.inf)

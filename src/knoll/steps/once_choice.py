@@ -31,9 +31,9 @@ from knoll.steps.one_release import FAR, FIRST, LEAST_EPSILON, PARTLY, nearer, s
 PER = 12.0  # records of a Gaussian, over the noise of one count: smaller clusters cannot be seen
 MORE = 1.5  # Gaussians of the second look to each hill of the first
 SURE = 0.7  # surety of a hill that is a cluster
-DOUBT = (
-    0.45  # standard deviation of the logarithm of a surety, when it is drawn anew: settled by how often fits are right
-)
+RISE = 0.25  # of a hill over its pass, over the height of the pass, at least: even clouds ripple
+# Standard deviation of the logarithm of a surety, when it is drawn anew: settled by how often fits are right.
+DOUBT = 0.45
 CHAINS = 4  # of the first look
 MOST_SEEN = 100  # Gaussians, at most: more take long
 FEW = 4  # clusters, up to which a second look is as wide as if they filled all that records fill
@@ -108,7 +108,7 @@ def hills_of(view: View, draws: Draws) -> Hills:
     axes = [np.unique(column) for column in points.T]
     mean = np.maximum(density.mean(axis=0), 0.0)
     peaks, basin = mesh_peaks(mean.reshape([len(axis) for axis in axes]), axes)
-    sure = surety(peaks, points, density)
+    sure = surety(peaks, points, density, RISE)
     keep = sure > SURE
     owner = peaks.survivors(keep)
     number = np.cumsum(keep) - 1

@@ -64,7 +64,7 @@ def cheaply(estimator, d):
 def chosen(name, d=2, **more):
     """Fits that choose the number of groups: one sees nothing, and one sees everything."""
     many = [(d, {"epsilon": 100.0, "rows": rows}) for rows in (30_000, -30_000, -60_000)]
-    fits = [(d, {"epsilon": 0.01}), *many, (20, {"epsilon": 100.0})]
+    fits = [(d, {"epsilon": 0.01}), (2, {"epsilon": 0.5, "rows": 1000}), *many, (20, {"epsilon": 100.0})]
     return [(columns, {name: None, **options, **more}) for columns, options in fits]
 
 

@@ -23,7 +23,7 @@ def test_it_is_used_at_small_budgets_in_the_plane(kind):
     assert [small.strategy_, large.strategy_] == ["kernel sum", "tree"]
     assert [entry.query for entry in small.privacy_.releases][1:] == ["Fourier coefficients"] * 2
     assert small.effective_draws_ > 1
-    assert "was chosen" in small.strategy_reason_ or kind is knoll.GaussianMixture
+    assert "hills of likely densities" in small.strategy_reason_
     places = small.cluster_centers_ if kind is knoll.KMeans else small.means_
     assert len(places) == 9
     assert np.linalg.norm(at[:, None] - places, axis=2).min(axis=1).max() < 0.08
@@ -107,3 +107,12 @@ def test_the_confidence_is_how_often_the_number_is_drawn_again():
     assert confident[1.01] == pytest.approx(0.5, abs=0.1)
     assert 0.85 < confident[2.0] < 0.99
     assert confident[10.0] == 1.0
+
+
+def test_what_could_hardly_be_seen_leaves_a_doubt():
+    """One hill where only two could be seen is no evidence of one cluster."""
+    X = np.random.default_rng(0).normal(0.5, 0.1, (1400, 2))
+    few, many = chosen(X, epsilon=0.1), chosen(X, epsilon=0.6)
+    assert [few.n_clusters_, many.n_clusters_] == [1, 1]
+    assert few.strategy_ == many.strategy_ == "kernel sum"
+    assert few.n_clusters_confidence_ < 0.5 < many.n_clusters_confidence_

@@ -32,7 +32,7 @@ from knoll.queries import FourierFeatures, FourierGrid, Frame
 from knoll.steps.axes import rotated_tree_asks
 from knoll.steps.centres import Centres
 from knoll.steps.choose import Choice, choice_asks, choose_clusters
-from knoll.steps.once_choice import chooses_once, may_choose_once, release_hills
+from knoll.steps.once_choice import CHOSEN_ONCE, chooses_once, may_choose_once, release_hills
 from knoll.steps.one_release import (
     ONCE,
     TREE,
@@ -86,7 +86,6 @@ class ChoiceShares(Shares):
 
 
 CHOSEN_BY_VOTES = "The number of clusters was chosen: a tree finds pieces, and votes say which are one cluster"
-CHOSEN_ONCE = "The number of clusters was chosen: it is that of the hills of likely densities, which a kernel sum shows"
 LAST_STEPS = 2  # if the number was chosen: the pieces have moved to their places already
 SHARES, CHOICE_SHARES = KMeansShares(), ChoiceShares()
 

@@ -10,7 +10,7 @@ draws. The confidence knows what noise may hide, since a hill that is hardly sur
 All but the looks is post-processing.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ SURE = 0.7  # surety of a hill that is a cluster
 RISE = 0.25  # of a hill over its pass, over the height of the pass, at least: even clouds ripple
 # Standard deviation of the logarithm of a surety, when it is drawn anew: settled by how often fits are right.
 DOUBT = 0.45
+SPARE = 5  # clusters more that the budget must be able to show, or the number is in doubt
 CHAINS = 4  # of the first look
 MOST_SEEN = 100  # Gaussians, at most: more take long
 FEW = 4  # clusters, up to which a second look is as wide as if they filled all that records fill
@@ -41,7 +42,8 @@ REDRAWS = 200
 MOST_RECORDS = 1600.0  # records over the noise of one count: above, clusters may be more than can be sampled
 LEAST_NOISE = 6.0  # of one count, in records: below, pieces and votes are as good (benchmarks/choose)
 CLEAR_COUNT = 4.0  # standard errors that the number of records is above zero
-FEWEST_COLUMNS, MOST_COLUMNS = 2, 2
+COLUMNS = 2  # three were not tried
+CHOSEN_ONCE = "The number of clusters was chosen: it is that of the hills of likely densities, which a kernel sum shows"
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,8 @@ class Hills:
         Means of the hills, from the window's lower corner.
     surety : array of shape (n_hills,)
         Of all hills, also those that are not clusters.
+    most : float
+        How many clusters the budget could show.
     """
 
     view: View
@@ -69,6 +73,7 @@ class Hills:
     group: np.ndarray
     centres: np.ndarray
     surety: np.ndarray
+    most: float = np.inf
 
     @property
     def k(self) -> int:
@@ -81,17 +86,17 @@ class Hills:
         return figures(self.points, self.density, self.centres, self.draws.chains)
 
     def choice(self, rng: np.random.RandomState) -> Choice:
-        """Return the number with its probability and others."""
+        """Return the number with its probability and others; it is in doubt if hardly more could be seen."""
         factor = np.exp(DOUBT * rng.standard_normal((REDRAWS, len(self.surety))))
         drawn = np.maximum((self.surety * factor > SURE).sum(axis=1), 1)
-        return Choice.of(self.k, np.array([self.k, *drawn])).with_coarser(coarser_level(self.centres))
+        sure = min(1.0, self.most / (self.k + SPARE))
+        return Choice.of(self.k, np.array([self.k, *drawn]), sure).with_coarser(coarser_level(self.centres))
 
 
 def may_choose_once(estimator: Any, n_columns: int) -> bool:
     """Whether parameters and columns allow to choose the number from a kernel sum: known before a fit begins."""
     cap = 1 if estimator.unit is None else int(estimator.unit.cap)
-    few = FEWEST_COLUMNS <= n_columns <= MOST_COLUMNS
-    return bool(few and estimator.delta > 0 and estimator.epsilon >= LEAST_EPSILON * cap)
+    return bool(n_columns == COLUMNS and estimator.delta > 0 and estimator.epsilon >= LEAST_EPSILON * cap)
 
 
 def chooses_once(context: FitContext, count: float, count_sd: float, *, allowed: bool) -> bool:
@@ -122,7 +127,8 @@ def release_hills(context: FitContext, grant: Grant, total: float, rng: np.rando
     """Look twice with all of a grant. Return the hills."""
     scales, domain = context.scales, context.domain
     half = domain.half / scales
-    most = seen_at_most(context, total)
+    seen = max(total, 1.0) / float(context.grant.worth(context.grant.share).stderr(Count())) / PER
+    most = int(np.clip(seen, 2, MOST_SEEN))
     some = int(np.clip(FIRST**0.5 * most, 2, MOST_SEEN))
     whole = Window(-half, 2 * half, spacing_of(2 * half, some)).affordable()
     first = look(grant.part(FIRST), domain, scales, whole)
@@ -133,10 +139,4 @@ def release_hills(context: FitContext, grant: Grant, total: float, rng: np.rando
     near = nearer(whole, low, high, spacing_of(high - low, k, PARTLY if k > FEW else 0.0))
     looks = [first, look(grant, domain, scales, near)]
     view = view_of(looks if near.spacing > FAR * whole.spacing else looks[1:], scales)
-    return hills_of(view, sample(view, k, total, rng))
-
-
-def seen_at_most(context: FitContext, total: float) -> int:
-    """Return how many clusters the whole budget can show."""
-    noise = float(context.grant.worth(context.grant.share).stderr(Count()))
-    return int(np.clip(max(total, 1.0) / noise / PER, 2, MOST_SEEN))
+    return replace(hills_of(view, sample(view, k, total, rng)), most=seen)

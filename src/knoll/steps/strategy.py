@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
 
+from knoll.steps.once_choice import CHOSEN_ONCE
 from knoll.steps.one_release import MOST_CLEAR, ONCE, UNKNOWN, Clarity, may_release_once, reason
 
 
@@ -34,6 +35,8 @@ class ChoosesReleases:
         """Why these releases were made, in a sentence."""
         once, words = self.strategy_ == ONCE, self._otherwise()[1]
         bounds: Any = self.bounds_  # type: ignore[attr-defined]
+        if self.records_over_noise_ <= 0 and once:
+            return CHOSEN_ONCE
         if self.records_over_noise_ <= 0:
             return f"The columns or the parameters leave no choice, or the file is of an earlier version: {words}"
         return reason(self.records_over_noise_, bounds.n_columns, once=once, otherwise=words, limits=self._most_clear)

@@ -102,7 +102,8 @@ def test_the_confidence_is_how_often_the_number_is_drawn_again():
     points, density, group = np.zeros((1, 2)), np.ones((4, 1)), np.zeros(1, dtype=int)
     confident = {}
     for level in (1.01, 2.0, 10.0):
-        hills = Hills(view, some, points, density, group, np.zeros((3, 2)), np.array([np.inf, level * SURE, 10.0]))
+        sure = np.array([[np.inf, level * SURE, 10.0]])
+        hills = Hills(view, some, points, density, group, np.zeros((3, 2)), sure)
         confident[level] = hills.choice(np.random.RandomState(0)).confidence
     assert confident[1.01] == pytest.approx(0.5, abs=0.1)
     assert 0.85 < confident[2.0] < 0.99

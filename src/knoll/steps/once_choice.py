@@ -29,12 +29,14 @@ from knoll.steps.one_release import FAR, FIRST, LEAST_EPSILON, PARTLY, nearer, s
 
 # Settled on made-up clusters and clouds (benchmarks/choose/small.py).
 PER = 12.0  # records of a Gaussian, over the noise of one count: smaller clusters cannot be seen
-MORE = 1.5  # Gaussians of the second look to each hill of the first
+MORE = 1.5  # Gaussians of the second look to each hill of the first, at least
 SURE = 0.7  # surety of a hill that is a cluster
-RISE = 0.25  # of a hill over its pass, over the height of the pass, at least: even clouds ripple
+# Rise of a hill over its pass, over the height of the pass, at least, since even clouds ripple: as it is taken, and in
+# other views, which are as likely when the number is drawn anew.
+RISES = (0.25, 0.35, 0.5)
 # Standard deviation of the logarithm of a surety, when it is drawn anew: settled by how often fits are right.
 DOUBT = 0.45
-SPARE = 5  # clusters more that the budget must be able to show, or the number is in doubt
+SPARE = 4  # the budget must be able to show twice as many clusters and so many more, or the number is in doubt
 CHAINS = 4  # of the first look
 MOST_SEEN = 100  # Gaussians, at most: more take long
 FEW = 4  # clusters, up to which a second look is as wide as if they filled all that records fill
@@ -60,8 +62,8 @@ class Hills:
         The hill of each point.
     centres : array of shape (k, d)
         Means of the hills, from the window's lower corner.
-    surety : array of shape (n_hills,)
-        Of all hills, also those that are not clusters.
+    surety : array of shape (n_views, n_hills)
+        Of all hills, also those that are not clusters, for each of RISES.
     most : float
         How many clusters the budget could show.
     """
@@ -87,9 +89,9 @@ class Hills:
 
     def choice(self, rng: np.random.RandomState) -> Choice:
         """Return the number with its probability and others; it is in doubt if hardly more could be seen."""
-        factor = np.exp(DOUBT * rng.standard_normal((REDRAWS, len(self.surety))))
-        drawn = np.maximum((self.surety * factor > SURE).sum(axis=1), 1)
-        sure = min(1.0, self.most / (self.k + SPARE))
+        views = self.surety[rng.randint(len(self.surety), size=REDRAWS)]
+        drawn = np.maximum((views * np.exp(DOUBT * rng.standard_normal(views.shape)) > SURE).sum(axis=1), 1)
+        sure = min(1.0, self.most / (2 * self.k + SPARE))
         return Choice.of(self.k, np.array([self.k, *drawn]), sure).with_coarser(coarser_level(self.centres))
 
 
@@ -113,8 +115,8 @@ def hills_of(view: View, draws: Draws) -> Hills:
     axes = [np.unique(column) for column in points.T]
     mean = np.maximum(density.mean(axis=0), 0.0)
     peaks, basin = mesh_peaks(mean.reshape([len(axis) for axis in axes]), axes)
-    sure = surety(peaks, points, density, RISE)
-    keep = sure > SURE
+    sure = np.stack([surety(peaks, points, density, rise) for rise in RISES])
+    keep = sure[0] > SURE
     owner = peaks.survivors(keep)
     number = np.cumsum(keep) - 1
     group = number[np.where(owner >= 0, owner, 0)][basin].ravel()
@@ -134,7 +136,8 @@ def release_hills(context: FitContext, grant: Grant, total: float, rng: np.rando
     first = look(grant.part(FIRST), domain, scales, whole)
     view = view_of([first], scales)
     draws = sample(view, some, total, rng, chains=CHAINS)
-    k = int(np.clip(MORE * hills_of(view, draws).k + 1, 2, most))
+    shown = MORE * hills_of(view, draws).k + 1
+    k = int(np.clip(max(shown, (shown * most) ** 0.5), 2, most))  # between what was seen and what may be hidden
     low, high = filled(draws, view)
     near = nearer(whole, low, high, spacing_of(high - low, k, PARTLY if k > FEW else 0.0))
     looks = [first, look(grant, domain, scales, near)]

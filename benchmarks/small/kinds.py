@@ -29,6 +29,11 @@ class Case:
 
     def records(self) -> tuple[np.ndarray, np.ndarray]:
         """Return records between 0 and 1, and the true centres."""
+        X, _, at = self.labelled()
+        return X, at
+
+    def labelled(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return records between 0 and 1, their clusters (-1: noise records), and the true centres."""
         rng = np.random.RandomState(self.seed)
         places, shape, noise = KINDS[self.kind]
         side = self.k ** (-1 / self.columns)
@@ -36,9 +41,11 @@ class Case:
         parts = [side * shape(rng, int(rng.randint(self.least, self.most + 1)), self.columns) for _ in at]
         X = np.vstack([c + part for c, part in zip(at, parts, strict=True)])
         at = at + np.array([part.mean(axis=0) for part in parts])  # the centre of what was drawn
+        y = np.repeat(np.arange(self.k), [len(part) for part in parts])
         X = np.vstack([X, rng.uniform(0, 1, (int(noise * len(X)), self.columns))])
+        y = np.concatenate([y, np.full(len(X) - len(y), -1)])
         low, high = np.quantile(X, [0.0003, 0.9997], axis=0)
-        return np.clip((X - low) / (high - low), 0.0, 1.0), (at - low) / (high - low)
+        return np.clip((X - low) / (high - low), 0.0, 1.0), y, (at - low) / (high - low)
 
 
 def apart(rng: np.random.RandomState, k: int, d: int, gap: float = 0.6) -> np.ndarray:

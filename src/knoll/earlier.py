@@ -13,6 +13,7 @@ FORMAT = 2
 """Of the files that are written; raised when an earlier knoll could not read them, or would misread them."""
 
 _READABLE = (1, 2)
+_CHOOSE = ("KMeans", "PEMeans", "GaussianMixture", "MorseClustering", "ModeClustering")  # of several strategies
 _UNLIKELY = 10_000  # no format has such a number
 _UNSEEN = 2.0  # standard errors of its size below which a cluster counted as not seen
 
@@ -33,9 +34,9 @@ def as_of_today(data: Any, file: str) -> tuple[Any, int]:
 
 
 def _with_strategy(data: dict[str, Any]) -> dict[str, Any]:
-    """Return a document of a `KMeans` that knew one strategy only with what would tell which was used: nothing."""
+    """Return a document of an estimator that knew one strategy only with what would tell which was used: nothing."""
     fitted = data.get("fitted")
-    if data.get("estimator") != "KMeans" or not isinstance(fitted, dict):
+    if data.get("estimator") not in _CHOOSE or not isinstance(fitted, dict):
         return data
     return {**data, "fitted": {"records_over_noise_": 0.0, "effective_draws_": 0.0, **fitted}}
 

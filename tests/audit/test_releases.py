@@ -64,7 +64,7 @@ def cheaply(estimator, d):
 def chosen(name, d=2, **more):
     """Fits that choose the number of groups: one sees nothing, and one sees everything."""
     many = [(d, {"epsilon": 100.0, "rows": rows}) for rows in (30_000, -30_000, -60_000)]
-    fits = [(d, {"epsilon": 0.01}), *many, (20, {"epsilon": 100.0})]
+    fits = [(d, {"epsilon": 0.01}), (2, {"epsilon": 0.5, "rows": 1000}), *many, (20, {"epsilon": 100.0})]
     return [(columns, {name: None, **options, **more}) for columns, options in fits]
 
 
@@ -85,6 +85,8 @@ def presets(estimator):
     if estimator == "KMeans":
         return [
             *chosen("n_clusters"),
+            *chosen("n_clusters", d=3),
+            (3, {"n_clusters": None, "rows": -3000, "epsilon": 10.0}),
             (2, exact),
             (2, vague),
             (5, vague),
@@ -109,11 +111,21 @@ def presets(estimator):
         return [*paper, (2, {"max_depth": 1}), (5, {"max_depth": 3})]
     if estimator == "PEMeans":
         paper = [(d, {"preset": "paper", "epsilon": e}) for d, e in [(1, 1.0), (2, 0.5), (3, 2.0), (5, 9.0), (20, 1.0)]]
-        return [*paper, (1, exact), (2, vague), (5, {"projection": 2}), (5, {"projection": 2, "preset": "paper"})]
+        paper += [(2, exact), (3, exact), (2, {**exact, "rows": -3000, "n_clusters": 8})]
+        return [
+            *paper,
+            (1, exact),
+            (2, vague),
+            (2, {"epsilon": 1e-4}),
+            (5, {"projection": 2}),
+            (5, {"projection": 2, "preset": "paper"}),
+        ]
     if estimator == "GaussianMixture":
         shapes = [(2, {"covariance_type": shape}) for shape in SHAPES]
+        shapes += [(2, {**more, "n_components": 1}) for more in (exact, vague)]
         return [
             *chosen("n_components"),
+            *chosen("n_components", d=3),
             *paper,
             *shapes,
             (2, exact),
@@ -136,7 +148,8 @@ def presets(estimator):
         looks = [(d, {"bandwidth": "ladder", **more}) for d, more in chosen_ladder()]
         return kernel[:2] + looks + [(d, {**one, **more}) for d in (1, 2, 5) for one in steps for more in options]
     if estimator == "ModeClustering":
-        return [*kernel[:4], (5, exact), (5, vague), (5, {"n_clusters": 9})]
+        ladder = [(d, {"bandwidth": "ladder", **more}) for d in (2, 3) for more in (exact, vague, {})]
+        return [*kernel[:4], *ladder, (5, exact), (5, vague), (5, {"n_clusters": 9})]
     if estimator == "Profile":
         levels = [(1, {"bounds": {"x0": knoll.Category("low", "high")}})]
         return levels + [(d, {**more, "rows": n}) for d in (1, 2) for more in (exact, vague) for n in (300, 30_000)]
@@ -153,7 +166,10 @@ def presets(estimator):
              knoll.GaussianMixture(preset="paper"), knoll.EMGaussianMixture(start="packed", n_steps=2),
              knoll.HardEMGaussianMixture(n_steps=1), knoll.ModeClustering(bandwidth="private")]  # fmt: skip
     several = chosen("n_clusters", d=3, n_subclusters=None)
-    return [(d, {"base": base}) for d in (1, 4) for base in bases] + [(2, {"cut": "height"}), (3, vague), *several]
+    few = [(d, {"n_clusters": 2, **more}) for d in (2, 3) for more in (exact, vague, {"epsilon": 1e-4})]
+    few += [(3, {**exact, "n_clusters": 2, "rows": -rows, "n_subclusters": 8}) for rows in (300, 3000, 30_000)]
+    based = [(d, {"base": base}) for d in (1, 4) for base in bases]
+    return [*based, (2, {"cut": "height"}), (3, vague), *few, *several]
 
 
 def bounds_of(estimator):

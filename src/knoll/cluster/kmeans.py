@@ -9,7 +9,8 @@
 
 Where the budget shows little of each cluster and columns are few, a kernel sum takes the place of tree and steps: it is
 released in two looks, and likely densities are sampled from it (one_release.py). Where columns are many and clusters
-few, waves along the axes take the place of the tree (waves.py). What is released of all records decides.
+few, waves along the axes take the place of the tree (waves.py). What is released of all records decides. The number of
+clusters, if it is not given, comes from pieces and votes (choose.py) or from a kernel sum too (once_choice.py).
 
 Every release is one query. In tree and steps a record lies in one cell and adds (count, displacement, squares) to it,
 clipped to that cell's own ellipsoid. Schedules depend on released values, k, the bounds and the noise, never on the
@@ -31,6 +32,7 @@ from knoll.queries import FourierFeatures, FourierGrid, Frame
 from knoll.steps.axes import rotated_tree_asks
 from knoll.steps.centres import Centres
 from knoll.steps.choose import Choice, choice_asks, choose_clusters
+from knoll.steps.once_choice import CHOSEN_ONCE, chooses_once, may_choose_once, release_hills
 from knoll.steps.one_release import (
     ONCE,
     TREE,
@@ -38,6 +40,7 @@ from knoll.steps.one_release import (
     Clarity,
     OnceFound,
     clarity,
+    clusters_of,
     may_release_once,
     once_asks,
     reason,
@@ -82,6 +85,7 @@ class ChoiceShares(Shares):
     steps: float = 0.1
 
 
+CHOSEN_BY_VOTES = "The number of clusters was chosen: a tree finds pieces, and votes say which are one cluster"
 LAST_STEPS = 2  # if the number was chosen: the pieces have moved to their places already
 SHARES, CHOICE_SHARES = KMeansShares(), ChoiceShares()
 
@@ -144,7 +148,8 @@ class KMeans(Sampled, HasMetric, PrivateCenters):
 
     def _asks_for(self, n_columns: int, k: int | None, shares: KMeansShares = SHARES) -> list[Ask]:
         if k is None:
-            return [*choice_asks(n_columns, CHOICE_SHARES), *step_asks(n_columns, MOST, CHOICE_SHARES.steps)]
+            looks = once_asks(n_columns, 1 - CHOICE_SHARES.root) if self._may_choose_once(n_columns) else []
+            return [*choice_asks(n_columns, CHOICE_SHARES), *step_asks(n_columns, MOST, CHOICE_SHARES.steps), *looks]
         tree = rotated_tree_asks(n_columns, k, (shares.root, shares.axes, shares.tails, shares.tree))
         once = once_asks(n_columns, 1 - shares.root) if self._allows_once(n_columns, k) else []
         waves = wave_asks(n_columns, k, shares.tails + shares.tree) if self._may_once else []
@@ -153,16 +158,15 @@ class KMeans(Sampled, HasMetric, PrivateCenters):
     def _search(
         self, context: FitContext, k: int | None, rng: np.random.RandomState, shares: KMeansShares = SHARES
     ) -> Clusters:
-        if k is None:
-            chosen = choose_clusters(context, context.grant, CHOICE_SHARES, rng)
-            return self._refined(context, chosen.found, chosen.centres, chosen.choice, most=LAST_STEPS)
         frame, reach = Frame(context.domain, context.scales), context.domain.longest(context.scales)
+        if k is None:
+            return self._search_chosen(context, frame, reach, rng)
         grants = context.grant.split(shares)
         seen = ask_root(grants.root, frame, reach)
         clear = clarity(context, seen, k, allowed=self._allows_once(context.domain.n_columns, k))
         if clear.once:
             once = release_clusters(context, context.grant.rest, float(seen.count[0]), k, rng)
-            return self._released_once(once, clear, k)
+            return self._released_once(once, clear, Choice.given(k))
         root = root_of(seen, frame, reach)
         if self._may_once and may_use_waves(context.grant.norm, frame, k) and clear.value <= MOST_CLEAR:
             spare = spare_centres(k, affordable_steps(context.grant, frame, root, k))
@@ -176,13 +180,29 @@ class KMeans(Sampled, HasMetric, PrivateCenters):
             centres = found.rotation.lift(centres, found.root)
         return self._refined(context, found, centres, Choice.given(k), clear)
 
+    def _search_chosen(self, context: FitContext, frame: Frame, reach: float, rng: np.random.RandomState) -> Clusters:
+        """Choose the number of clusters: by hills of likely densities, or by pieces and votes."""
+        grants = context.grant.split(CHOICE_SHARES)
+        seen = ask_root(grants.root, frame, reach)
+        total, allowed = float(seen.count[0]), self._may_choose_once(context.domain.n_columns)
+        if chooses_once(context, total, float(seen.count_sd), allowed=allowed):
+            hills = release_hills(context, context.grant.rest, total, rng)
+            found = clusters_of(context, hills.view, hills.cells)
+            return self._released_once(found, UNKNOWN, hills.choice(rng))
+        root = root_of(seen, frame, reach)
+        chosen = choose_clusters(context, context.grant, CHOICE_SHARES, rng, (grants, root))
+        return self._refined(context, chosen.found, chosen.centres, chosen.choice, most=LAST_STEPS)
+
+    def _may_choose_once(self, n_columns: int) -> bool:
+        return self._may_once and may_choose_once(self, n_columns)
+
     def _allows_once(self, n_columns: int, k: int) -> bool:
         return self._may_once and may_release_once(self, n_columns, k)
 
-    def _released_once(self, found: OnceFound, clear: Clarity, k: int) -> Clusters:
-        """Return the clusters of one release."""
+    def _released_once(self, found: OnceFound, clear: Clarity, choice: Choice) -> Clusters:
+        """Return the clusters of a kernel sum."""
         more = {
-            **Choice.given(k).attributes(), "cluster_variances_": found.variances,
+            **choice.attributes(), "cluster_variances_": found.variances,
             "records_over_noise_": clear.value, "effective_draws_": found.effective,
         }  # fmt: skip
         return Clusters(found.means, more, bars=found.bars, each=("cluster_variances_",))
@@ -229,7 +249,7 @@ class KMeans(Sampled, HasMetric, PrivateCenters):
         if self.strategy_ == WAVES:
             return wave_reason(self.records_over_noise_)
         if self.n_clusters is None:
-            return "The number of clusters was chosen: a tree finds pieces, and votes say which are one cluster"
+            return CHOSEN_ONCE if self.strategy_ == ONCE else CHOSEN_BY_VOTES
         return reason(self.records_over_noise_, self.bounds_.n_columns, once=self.strategy_ == ONCE)
 
 

@@ -2,6 +2,7 @@
 
     base      any clusterer or mixture of knoll finds sub-clusters through the door
     density   after a clusterer: expectation-maximisation turns its cells into a mixture               (cells.py)
+    once      where the budget shows little: the mixture of a kernel sum                              (once_mixture.py)
     morse     find peaks, saddles and merge tree of the mixture; cut it into clusters: free         (knoll.morse)
 
 Byun, Choi, Lee: Improving the utility of differentially private clustering through dynamical processing, Algorithm 1.
@@ -29,13 +30,17 @@ from knoll.numeric.mixture import Mixture
 from knoll.parameters import MOST_CLUSTERS, OneOf, Whole
 from knoll.privacy import Ask, PrivacyError
 from knoll.privacy.errors import brief
+from knoll.queries import Count
 from knoll.rows import points_of
 from knoll.steps.cells import density_asks, density_from_cells, density_from_shapes, steps_ask
 from knoll.steps.choose import Choice, choice_asks, choose_clusters, coarser_level
-from knoll.steps.grid import MOST_COLUMNS, grid_asks, release_grid_mixture
+from knoll.steps.grid import COUNT_PART, MOST_COLUMNS, grid_asks, release_grid_mixture
 from knoll.steps.moments import Form
+from knoll.steps.once_mixture import subclusters_once
+from knoll.steps.one_release import UNKNOWN, clarity_of, once_asks
 from knoll.steps.pieces import MOST
 from knoll.steps.start import ChoiceShares
+from knoll.steps.strategy import ChoosesReleases, strategy_facts
 from knoll.steps.subclusters import Subclusters
 
 DENSITY_SHARE = 0.5  # for the mixture, the rest for the clusterer: good shapes against good places
@@ -44,11 +49,16 @@ REDRAWS, FEWER_DRAWS = 20, 2_000  # repetitions for the confidence, and points d
 MOST_CURVED = 1000  # columns: each step to a pass takes a matrix of them apart, hours beyond this
 MOST_FULL = 64  # columns up to which products of columns are released: all d (d + 1) / 2 share the budget
 CUTS = ("overlap", "prominence", "persistence", "height")
+# Records of a cluster over the noise of one count, up to which a kernel sum shows more, by columns; how many
+# sub-clusters it has: one to a cluster where it shows less than FAINT, else PARTS, but landscapes of more than
+# MOST_PARTS take long. Settled on made-up clusters, moons, rings and arcs (benchmarks/small).
+ONCE_CLEAR = {2: 150.0, 3: 75.0}
+FAINT, PARTS, MOST_PARTS = 18.0, 6, 48
 FLOOR = 1e-3  # least standard deviation, in half widths of the bounds: keeps covariances invertible
 
 
 @declared
-class MorseClustering(PrivateCenters):
+class MorseClustering(ChoosesReleases, PrivateCenters):
     """Clusters of any shape, under differential privacy: many small ones, joined where the density between is high.
 
     Parameters
@@ -99,6 +109,15 @@ class MorseClustering(PrivateCenters):
         can tell.
     n_clusters_candidates_ : array of shape (n_candidates, 2)
         Numbers of clusters and their probabilities, the chosen one first.
+    strategy_ : str
+        Which releases were made: "kernel sum", "grid", "tree" or "base".
+    strategy_reason_ : str
+        Why, in a sentence.
+    records_over_noise_ : float
+        Released records per cluster, over the standard error of one count with the whole budget: how clear clusters
+        are. Zero where there is no choice.
+    effective_draws_ : float
+        With a kernel sum: how many independent draws of likely densities the sub-clusters rest on; else zero.
     {attributes}
 
     Notes
@@ -137,8 +156,9 @@ class MorseClustering(PrivateCenters):
         **PrivateCenters._published, "weights_": "c", "means_": "cd", "covariances_": "cdd", "component_clusters_": "c",
         "peaks_": "pd", "peak_clusters_": "p", "saddles_": "sd", "saddle_heights_": "s", "saddle_ends_": "st",
         "dendrogram_": "mf", "merge_heights_": "m", "merge_persistence_": "m", "merge_confidence_": "m",
-        "n_clusters_confidence_": "", "n_clusters_candidates_": "qo",
+        "n_clusters_confidence_": "", "n_clusters_candidates_": "qo", **ChoosesReleases._choice_published,
     }  # fmt: skip
+    _most_clear: ClassVar = ONCE_CLEAR
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -163,14 +183,26 @@ class MorseClustering(PrivateCenters):
             asks = [ask.within(CHOICE_SHARE) for ask in choice_asks(n_columns, ChoiceShares())]
             return [*asks, steps_ask(n_columns, MOST, shape, 1 - CHOICE_SHARE)]
         sub = default_subclusters(k, n_columns) if self.n_subclusters is None else int(self.n_subclusters)
+        once = once_asks(n_columns, 1 - COUNT_PART) if self._allows_once(n_columns, k) else []
         if self.base is None and n_columns <= MOST_COLUMNS:
-            return grid_asks(n_columns)
+            return [*grid_asks(n_columns), *once]
         base = self._base()
         asks = list(base._asks_for(n_columns, sub))
         if not isinstance(base, PrivateCenters):
             return asks
         asks += density_asks(n_columns, sub, shape)
-        return [ask.within(DENSITY_SHARE) for ask in asks]  # base and density get half of the budget each
+        asks = [ask.within(DENSITY_SHARE) for ask in asks]  # base and density get half of the budget each
+        if not once:
+            return asks
+        return [Ask.like(Count(), share=COUNT_PART), *(ask.within(1 - COUNT_PART) for ask in asks), *once]
+
+    def _allows_once(self, n_columns: int, k: int | None) -> bool:
+        return self.base is None and super()._allows_once(n_columns, k)
+
+    def _otherwise(self) -> tuple[str, str]:
+        if self.base is not None:
+            return "base", "the given base"
+        return ("grid", "a grid") if self.bounds_.n_columns <= MOST_COLUMNS else ("tree", "tree and steps")
 
     def _base(self) -> Any:
         base = KMeansByTree() if self.base is None else clone(self.base)
@@ -198,14 +230,14 @@ class MorseClustering(PrivateCenters):
         clusters = found.of_leaves(labels)
         apart = np.flatnonzero(clusters[found.tree.ends[:, 0]] != clusters[found.tree.ends[:, 1]])
         sure = confidence(found.tree, redrawn, apart, "persistence")
-        more = {"merge_confidence_": sure, **chosen.choice.attributes()}
+        more = {"merge_confidence_": sure, **chosen.choice.attributes(), **strategy_facts()}
         return described(cells, found, clusters, more, context)
 
     def _search(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> Clusters:
         floor = (FLOOR * context.domain.half) ** 2
         if self._chooses(context.domain.n_columns, k):
             return self._search_chosen(context, rng, floor)
-        cells = self._subclusters(context, default_subclusters(k, context.domain.n_columns), rng, floor)
+        cells, facts = self._subclusters(context, k, rng, floor)
         found = landscape(cells.mixture)
         with threadpool_limits(1, user_api="blas"):
             again = [cells.redrawn(floor, rng) for _ in range(REDRAWS)]
@@ -215,7 +247,7 @@ class MorseClustering(PrivateCenters):
             clusters = found.of_leaves(clusters_of(cells.mixture, found.tree, k, errors))
             copies = [clusters_of(*each, k, errors, FEWER_DRAWS) for each in zip(again, redrawn, strict=True)]
             sure = agreement(found.tree, clusters, [found.of_leaves(copy) for copy in copies])
-            more = {"merge_confidence_": sure, **Choice.given(k).attributes()}
+            more = {"merge_confidence_": sure, **Choice.given(k).attributes(), **facts}
             return described(cells, found, clusters, more, context)
         apart = choose_cut(found.tree, redrawn) if k is None else found.tree.strongest(k - 1, self.cut)
         drawn = numbers_again(redrawn, rng) if k is None else [len(apart) + 1]
@@ -223,17 +255,30 @@ class MorseClustering(PrivateCenters):
         choice, clusters = Choice.of(len(apart) + 1, np.array([len(apart) + 1, *drawn])), found.tree.without(apart)
         if k is None:
             choice = choice.with_coarser(coarser_level(cells.means_of(clusters) / context.scales))
-        more = {"merge_confidence_": sure, **choice.attributes()}
+        more = {"merge_confidence_": sure, **choice.attributes(), **facts}
         return described(cells, found, clusters, more, context)
 
     def _subclusters(
-        self, context: FitContext, default: int, rng: np.random.RandomState, floor: np.ndarray
-    ) -> Subclusters:
-        """Run the base and make its result a mixture, through the same door."""
-        k = default if self.n_subclusters is None else int(self.n_subclusters)
-        if self.base is None and context.domain.n_columns <= MOST_COLUMNS:
+        self, context: FitContext, clusters: int | None, rng: np.random.RandomState, floor: np.ndarray
+    ) -> tuple[Subclusters, dict[str, float]]:
+        """Return sub-clusters for so many clusters, and which strategy found them."""
+        d, total, clear = context.domain.n_columns, None, UNKNOWN
+        k = default_subclusters(clusters, d) if self.n_subclusters is None else int(self.n_subclusters)
+        if clusters is not None and self._allows_once(d, clusters):
+            counted = context.grant.part(COUNT_PART).release(Count())
+            total, noise = float(counted.value.item()), float(counted.stderr.item())
+            clear = clarity_of(context, total, noise, clusters, allowed=True, most=ONCE_CLEAR)
+            if clear.once:
+                some = parts_of(clusters, clear.value) if self.n_subclusters is None else k
+                cells, effective = subclusters_once(context, context.grant.rest, total, some, rng, floor)
+                return cells.steadied(floor), strategy_facts(clear, effective)
+        if self.base is None and d <= MOST_COLUMNS:
             free = self.n_clusters is None and self.n_subclusters is None
-            return release_grid_mixture(context, None if free else k, rng, floor)
+            return release_grid_mixture(context, None if free else k, rng, floor, total), strategy_facts(clear)
+        return self._by_base(context, k, rng, floor), strategy_facts(clear)
+
+    def _by_base(self, context: FitContext, k: int, rng: np.random.RandomState, floor: np.ndarray) -> Subclusters:
+        """Run the base and make its result a mixture, through the same door."""
         base = self._base()
         if not isinstance(base, PrivateCenters):
             form = Form.of(base.covariance_type, base.covariance_floor, context.domain, context.scales)
@@ -295,3 +340,8 @@ class MorseClustering(PrivateCenters):
         if not 0 <= self.component_clusters_.min() <= self.component_clusters_.max() < self.n_clusters_:
             raise ValueError("a component has no cluster")
         self.to_mixture()
+
+
+def parts_of(k: int, clear: float) -> int:
+    """Return how many sub-clusters a kernel sum shows of k clusters, by how clear these are."""
+    return k * (1 if clear < FAINT else int(np.clip(MOST_PARTS // k, 1, PARTS)))

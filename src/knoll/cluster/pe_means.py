@@ -18,6 +18,9 @@ The default spends the budget in another way:
             of its nearest centre.
     last    Lloyd steps on displacements, clipped to the shape of the clusters that the votes have shown
 
+Where the budget shows little of each cluster and columns are few, a kernel sum takes the place of votes and steps, as
+in `KMeans` (one_release.py). What is released of all records decides.
+
 The projection is onto orthogonal directions, so the lift is free: in all other directions a centre gets the mean of all
 records. Every record then keeps its nearest centre, and the steps do the rest.
 """
@@ -48,8 +51,10 @@ from knoll.queries import (
 )
 from knoll.steps.centres import Centres, with_variances
 from knoll.steps.means import CellMeans, cell_means, means_ask, vote_means
+from knoll.steps.one_release import clarity, once_asks, release_clusters
 from knoll.steps.refine import affordable_steps, hedge_points, refine, solve, spare_centres, step_asks
-from knoll.steps.tree import ROOT, Leaves, release_root
+from knoll.steps.strategy import ChoosesReleases, strategy_facts
+from knoll.steps.tree import ROOT, Leaves, ask_root, root_of
 
 STEP = 0.01  # the paper's variation, as a fraction of the domain's half width
 MOST_CANDIDATES = 50_000  # limits the time of a vote: docs/benchmarks.md, "Speed and memory"
@@ -65,7 +70,7 @@ VOTE_NOISE = 30.0  # voting has one step for each time that an average cluster h
 
 
 @declared
-class PEMeans(HasMetric, PrivateCenters):
+class PEMeans(ChoosesReleases, HasMetric, PrivateCenters):
     """K-means by private evolution: records vote for candidate centres, under differential privacy.
 
     Parameters
@@ -82,6 +87,15 @@ class PEMeans(HasMetric, PrivateCenters):
     Attributes
     ----------
     {attributes}
+    strategy_ : str
+        Which releases were made: "kernel sum" or "votes".
+    strategy_reason_ : str
+        Why, in a sentence.
+    records_over_noise_ : float
+        Released records per cluster, over the standard error of one count with the whole budget: how clear clusters
+        are. Zero where there is no choice.
+    effective_draws_ : float
+        With a kernel sum: how many independent draws of likely densities the centres rest on; else zero.
 
     Notes
     -----
@@ -103,6 +117,7 @@ class PEMeans(HasMetric, PrivateCenters):
     projection: int | None = None
 
     _rules: ClassVar = {"preset": PRESET, "projection": Whole(10_000, none=True)}
+    _published: ClassVar = {**PrivateCenters._published, **ChoosesReleases._choice_published}
 
     def _dimensions(self, n_columns: int) -> int:
         """Return the dimensions to search in."""
@@ -116,7 +131,15 @@ class PEMeans(HasMetric, PrivateCenters):
             steps = votes(self._paper_steps(min(self._dimensions(n_columns), n_columns)), 1 - COUNT_SHARE - LIFT_SHARE)
             return [votes(1, COUNT_SHARE), steps, means_ask(n_columns, k, share=LIFT_SHARE)]
         rest = step_asks(n_columns, k, 1 - FIRST_SHARE - VOTES_SHARE)
-        return [ROOT.plan(n_columns, 1, share=FIRST_SHARE), votes(MOST_VOTES, VOTES_SHARE), *rest]
+        once = once_asks(n_columns, 1 - FIRST_SHARE) if self._allows_once(n_columns, k) else []
+        return [ROOT.plan(n_columns, 1, share=FIRST_SHARE), votes(MOST_VOTES, VOTES_SHARE), *rest, *once]
+
+    def _allows_once(self, n_columns: int, k: int | None) -> bool:
+        whole = self.preset == "default" and self._dimensions(n_columns) >= n_columns
+        return whole and super()._allows_once(n_columns, k)
+
+    def _otherwise(self) -> tuple[str, str]:
+        return "votes", "votes and steps"
 
     def _paper_steps(self, dimensions: int) -> int:
         return max(1, round(4 * dimensions**0.5 * min(max(1.0, self.epsilon), MOST_EPSILON)))
@@ -125,8 +148,16 @@ class PEMeans(HasMetric, PrivateCenters):
         domain = context.domain
         p = self._dimensions(domain.n_columns)
         low = random_projection(domain, p, rng, context.scales) if p < domain.n_columns else domain
-        search = self._paper if self.preset == "paper" else self._refined
-        return Clusters(search(context, low, k, rng))
+        if self.preset == "paper":
+            return Clusters(self._paper(context, low, k, rng), strategy_facts())
+        frame, reach = Frame(domain, context.scales), domain.longest(context.scales)
+        seen = ask_root(context.grant.part(FIRST_SHARE), frame, reach)
+        clear = clarity(context, seen, k, allowed=self._allows_once(domain.n_columns, k))
+        if clear.once:
+            found = release_clusters(context, context.grant.rest, float(seen.count[0]), k, rng)
+            return Clusters(found.means, strategy_facts(clear, found.effective), bars=found.bars)
+        means = self._refined(context, low, k, rng, root_of(seen, frame, reach))
+        return Clusters(means, strategy_facts(clear))
 
     def _paper(self, context: FitContext, low: Box | Ball | Projected, k: int, rng: np.random.RandomState) -> CellMeans:
         grant, domain = context.grant, context.domain
@@ -154,11 +185,10 @@ class PEMeans(HasMetric, PrivateCenters):
         return lifted.with_measured(domain, context.scales)
 
     def _refined(
-        self, context: FitContext, low: Box | Ball | Projected, k: int, rng: np.random.RandomState
+        self, context: FitContext, low: Box | Ball | Projected, k: int, rng: np.random.RandomState, root: Leaves
     ) -> CellMeans:
         grant, domain = context.grant, context.domain
         frame, voting = Frame(domain, context.scales), grant.part(VOTES_SHARE)
-        root = release_root(grant.part(FIRST_SHARE), frame, domain.longest(context.scales))
         steps = affordable_steps(grant, frame, root, k)
         spare = spare_centres(k, steps)
         if isinstance(low, Projected):

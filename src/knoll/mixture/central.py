@@ -5,6 +5,9 @@ more columns:
     start     release a tree of shapes; run expectation-maximisation on its leaves, which is free  (start.py)
     steps     release the moments of every component; average them with what is known              (moments.py)
 
+Where the budget shows little of each component and columns are two or three, a kernel sum takes the place of start and
+steps: likely densities are sampled from it, and the mixture is fitted to their mean (once_mixture.py).
+
 Where we differ from the paper. Count, mean and covariance of all components are one joint query, clipped to each
 component's own ellipsoid. So the noise depends neither on the number of components nor on the width of the bounds.
 Bounds are public. Responsibilities are probabilities: no cut into cells can bias them. ``preset="paper"`` is the
@@ -12,7 +15,7 @@ paper's algorithm: private k-means with a tenth of the budget, then the moments 
 """
 
 from dataclasses import KW_ONLY, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,7 +25,7 @@ from knoll.numeric.mixture import Mixture
 from knoll.numeric.packing import packed_starts
 from knoll.parameters import PRESET, Whole
 from knoll.privacy import Ask, Budget, PrivacyError
-from knoll.queries import CellMoments, Nearest
+from knoll.queries import CellMoments, Frame, Nearest
 from knoll.steps.cells import moments_asks, moments_of_cells
 from knoll.steps.histogram import (
     ROOT_SHARE,
@@ -33,21 +36,26 @@ from knoll.steps.histogram import (
     release_histogram,
 )
 from knoll.steps.means import cell_means, means_ask
-from knoll.steps.moments import Form
+from knoll.steps.moments import Form, restricted
+from knoll.steps.once_choice import chooses_once, may_choose_once
+from knoll.steps.once_mixture import release_mixture
+from knoll.steps.one_release import UNKNOWN, Clarity, clarity, once_asks
 from knoll.steps.pieces import MOST
-from knoll.steps.start import start_asks, start_from_tree
+from knoll.steps.start import ChoiceShares, StartShares, start_asks, start_from_tree
+from knoll.steps.strategy import ChoosesReleases, strategy_facts
+from knoll.steps.tree import ask_root, root_of
 
 # docs/benchmarks.md, "Mixtures" ("Several columns"), measures these together; it varies none of them singly.
 START_SHARE = 0.35  # for the start, the rest for the steps: a bad start loses components, noisy steps lose precision
 CHOICE_SHARE = 0.6  # for a start that chooses the number of components: it must see every one of them
-NO_HISTOGRAM = {"histogram_": np.empty(0), "histogram_edges_": np.empty(0)}  # in more than one column
+NO_HISTOGRAM: dict[str, Any] = {"histogram_": np.empty(0), "histogram_edges_": np.empty(0)}  # in more than one column
 # Steps of expectation-maximisation: more come closer to the optimum, but each has more noise.
 STEPS = 4
 PAPER_KMEANS, PAPER_STEPS = 0.1, 2  # `preset="paper"`: share and steps of its k-means
 
 
 @declared
-class GaussianMixture(PrivateMixture, PrivateFit):
+class GaussianMixture(ChoosesReleases, PrivateMixture, PrivateFit):
     """A Gaussian mixture under differential privacy, with nothing to tune.
 
     Parameters
@@ -73,6 +81,15 @@ class GaussianMixture(PrivateMixture, PrivateFit):
         Numbers of components and their probabilities, the chosen one first.
     histogram_, histogram_edges_ : arrays
         The released histogram, if there is one column; else empty.
+    strategy_ : str
+        Which releases were made: "kernel sum", "tree", "histogram" or "cells".
+    strategy_reason_ : str
+        Why, in a sentence.
+    records_over_noise_ : float
+        Released records per component, over the standard error of one count with the whole budget: how clear components
+        are. Zero where there is no choice.
+    effective_draws_ : float
+        With a kernel sum: how many independent draws of likely densities the mixture rests on; else zero.
 
     Notes
     -----
@@ -104,7 +121,9 @@ class GaussianMixture(PrivateMixture, PrivateFit):
     preset: str = "default"
 
     _rules: ClassVar = {"n_components": Whole(MOST_COMPONENTS, none=True), "preset": PRESET}
-    _published = PrivateMixture._published | {"histogram_": "b", "histogram_edges_": "e"}
+    _published: ClassVar = (
+        PrivateMixture._published | {"histogram_": "b", "histogram_edges_": "e"} | ChoosesReleases._choice_published
+    )
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -131,17 +150,50 @@ class GaussianMixture(PrivateMixture, PrivateFit):
         share = CHOICE_SHARE if k is None else START_SHARE
         start = [ask.within(share) for ask in start_asks(n_columns, k)]
         shape, rest = self.covariance_type, 1 - share
-        return [*start, self._steps_ask(n_columns, k or MOST, shape, soft=True, times=STEPS, share=rest)]
+        may = self._allows_once(n_columns, k) or self._may_choose_once(n_columns, k)
+        once = once_asks(n_columns, 1 - START_SHARE * StartShares().root) if may else []
+        return [*start, self._steps_ask(n_columns, k or MOST, shape, soft=True, times=STEPS, share=rest), *once]
+
+    def _allows_once(self, n_columns: int, k: int | None) -> bool:
+        return self.preset == "default" and super()._allows_once(n_columns, k)
+
+    def _may_choose_once(self, n_columns: int, k: int | None) -> bool:
+        return k is None and self.preset == "default" and may_choose_once(self, n_columns)
+
+    def _otherwise(self) -> tuple[str, str]:
+        if self.preset == "paper":
+            return "cells", "cells and their moments"
+        return ("histogram", "a histogram") if self.bounds_.n_columns == 1 else ("tree", "tree and steps")
 
     def _search(self, context: FitContext, k: int | None, rng: np.random.RandomState, form: Form) -> Components:
         if k is not None and self.preset == "paper":
             return self._search_paper(context, k, rng, form)
         if context.domain.n_columns == 1:
             return self._search_histogram(context, k, rng, form)
-        share = CHOICE_SHARE if k is None else START_SHARE
-        start = start_from_tree(context, context.grant.part(share), k, rng, form)
+        share, clear, asked, d = CHOICE_SHARE if k is None else START_SHARE, UNKNOWN, None, context.domain.n_columns
+        grant = context.grant.part(share)
+        if self._allows_once(d, k) or self._may_choose_once(d, k):
+            grants = grant.split(ChoiceShares() if k is None else StartShares())
+            frame, reach = Frame(context.domain, context.scales), context.domain.longest(context.scales)
+            seen = ask_root(grants.root, frame, reach)
+            total, asked = float(seen.count[0]), (grants, root_of(seen, frame, reach))
+            if k is not None:
+                clear = clarity(context, seen, k, allowed=True)
+            if clear.once or (k is None and chooses_once(context, total, float(seen.count_sd), allowed=True)):
+                return self._search_once(context, k, rng, form, total, clear)
+        start = start_from_tree(context, grant, k, rng, form, asked)
         belief = take_steps(context, STEPS, start.mixture, start.total, form, soft=True)
-        return Components.of_belief(belief, start.choice, NO_HISTOGRAM)
+        return Components.of_belief(belief, start.choice, NO_HISTOGRAM | strategy_facts(clear))
+
+    def _search_once(
+        self, context: FitContext, k: int | None, rng: np.random.RandomState, form: Form, total: float, clear: Clarity
+    ) -> Components:
+        """Look at a kernel sum with the rest of the budget; fit a mixture to the mean of likely densities."""
+        found, choice = release_mixture(context, context.grant.rest, total, k, rng, form.floor)
+        errors = found.bars.sizes / max(total, 1.0), found.bars.centres, found.spreads
+        more = NO_HISTOGRAM | strategy_facts(clear, found.figures.effective)
+        mixture = restricted(found.mixture, form)
+        return Components(mixture, errors, np.zeros(mixture.n_components), total, choice, more, bars=found.bars)
 
     def _search_paper(self, context: FitContext, k: int, rng: np.random.RandomState, form: Form) -> Components:
         """Algorithm 2 of the paper: cells of private k-means, then one release of their moments."""
@@ -151,7 +203,7 @@ class GaussianMixture(PrivateMixture, PrivateFit):
             released = step.release(CellMoments(Nearest(centres, domain, scales)))
             centres = cell_means(released, domain.centre, domain, otherwise=centres).centres
         belief = moments_of_cells(grant.rest, domain, centres, form)
-        return Components.of_belief(belief, more=NO_HISTOGRAM)
+        return Components.of_belief(belief, more=NO_HISTOGRAM | strategy_facts())
 
     def _search_histogram(
         self, context: FitContext, k: int | None, rng: np.random.RandomState, form: Form
@@ -166,6 +218,6 @@ class GaussianMixture(PrivateMixture, PrivateFit):
             fits.weights, context.domain.clip(fits.means[:, None]), variances[:, None, None], form.floor
         )
         shaped = errors[0], errors[1][:, None], errors[2][:, None, None]
-        more = {"histogram_": histogram.counts, "histogram_edges_": histogram.edges}
+        more = {"histogram_": histogram.counts, "histogram_edges_": histogram.edges, **strategy_facts()}
         found = Components(mixture, shaped, np.zeros(len(fits.means)), histogram.observed.total, choice, more)
         return replace(found, bars=histogram_bars(histogram, mixture, context.domain, pure=context.grant.norm == 1))

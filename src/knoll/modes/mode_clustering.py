@@ -1,6 +1,7 @@
 """DP-GRAMS-C: clustering by modes (the supplement's Algorithm 3).
 
-    up to three columns:  release the kernel sum once; its modes are the clusters, its basins the labels
+    up to three columns:  release the kernel sum once; its modes are the clusters, its basins the labels. Where the
+                          budget shows little of each cluster: the modes of likely densities (steps/once_basins.py)
     more columns:         release local means, several to a cluster; merge them hierarchically; labels by local mean
     number not given:     the same, but by local means from three columns on, joined as `KMeans` does (steps/choose.py)
 
@@ -13,7 +14,7 @@ means need not be round.
 """
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,7 +44,10 @@ from knoll.steps.kernel_sum import (
     surroundings,
 )
 from knoll.steps.means import CellMeans
+from knoll.steps.once_basins import release_basins
+from knoll.steps.one_release import UNKNOWN, Clarity, clarity_of, once_asks
 from knoll.steps.shapes import effective
+from knoll.steps.strategy import ChoosesReleases, strategy_facts
 
 COUNT_SHARE = 0.02  # for the number of records, which sets the number of local means
 PER_LOCAL = 35.0  # records that one local mean needs, in units of noise x sqrt(dimensions): less gives more means
@@ -55,6 +59,7 @@ MESH = {1: 256, 2: 40, 3: 14}  # mesh points along each column, by number of col
 MOST_COUNTED = 2  # columns up to which modes are counted: in three, the kernel sum blurs 40 clear clusters into 25
 FALSE = 0.02  # part of the modes that may be noise, where there are many: a fraction of the 5 % that count as right
 BASIN, NEAREST = "basin", "nearest"
+LOCAL_MEANS = "local means", "local means"
 
 REDRAWS = 200  # for the confidence in the number of modes: free, and quick
 SURE = 0.95  # redraws that all agree are still this sure: they cannot see modes that no bandwidth showed
@@ -62,7 +67,7 @@ SETTLED, UNSETTLED = 0.8, 0.45  # part of the modes that the next wider bandwidt
 
 
 @declared
-class ModeClustering(PrivateCenters):
+class ModeClustering(ChoosesReleases, PrivateCenters):
     """Clustering by modes under differential privacy.
 
     Parameters
@@ -86,6 +91,16 @@ class ModeClustering(PrivateCenters):
         Released local means, or points of the released density.
     local_groups_ : array of shape (n_local,)
         The cluster that each belongs to.
+    strategy_ : str
+        Which releases were made: "kernel sum" (for likely densities), "ladder" (a kernel sum with its own modes) or
+        "local means".
+    strategy_reason_ : str
+        Why, in a sentence.
+    records_over_noise_ : float
+        Released records per cluster, over the standard error of one count with the whole budget: how clear clusters
+        are. Zero where there is no choice.
+    effective_draws_ : float
+        How many independent draws of likely densities the modes rest on; zero if there are none.
 
     Notes
     -----
@@ -121,26 +136,57 @@ class ModeClustering(PrivateCenters):
     _lines_only: ClassVar = True
     _published: ClassVar = {
         **PrivateCenters._published, "local_modes_": "md", "local_groups_": "m",
-        "n_clusters_confidence_": "", "n_clusters_candidates_": "qo",
+        "n_clusters_confidence_": "", "n_clusters_candidates_": "qo", **ChoosesReleases._choice_published,
     }  # fmt: skip
 
     def _asks_for(self, n_columns: int, k: int | None) -> list[Ask]:
         if self._by_density(n_columns, k):
-            return series_asks(self, n_columns, 0)
+            series = series_asks(self, n_columns, 0)
+            if not self._allows_once(n_columns, k):
+                return series
+            rest = 1 - COUNT_SHARE
+            count = Ask.like(Count(), share=COUNT_SHARE)
+            return [count, *(ask.within(rest) for ask in series), *once_asks(n_columns, rest)]
         local = KMeansByTree()._asks_for(n_columns, k and k * MOST_LOCAL, LEAST_SHARES)
         return [Ask.like(Count(), share=COUNT_SHARE), *(ask.within(1 - COUNT_SHARE) for ask in local)]
 
+    def _allows_once(self, n_columns: int, k: int | None) -> bool:
+        return self._free_bandwidth and super()._allows_once(n_columns, k)
+
+    def _otherwise(self) -> tuple[str, str]:
+        return ("ladder", "a ladder") if self._by_density(self.bounds_.n_columns, self.n_clusters) else LOCAL_MEANS
+
+    @property
+    def _free_bandwidth(self) -> bool:
+        return isinstance(self.bandwidth, str) and self.bandwidth == LADDER
+
     def _search(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> Clusters:
         if self._by_density(context.domain.n_columns, k):
-            return self._search_density(context, k, rng)
+            if k is None or not self._allows_once(context.domain.n_columns, k):
+                return self._search_density(context, k, rng)
+            counted = context.grant.part(COUNT_SHARE).release(Count())
+            total = float(counted.value.item())
+            clear = clarity_of(context, total, float(counted.stderr.item()), k, allowed=True)
+            if clear.once:
+                return self._search_basins(context, k, rng, total, clear)
+            return self._search_density(context, k, rng, clear)
         return self._search_local_means(context, k, rng)
 
     def _by_density(self, n_columns: int, k: int | None) -> bool:
         """Return whether modes of the kernel sum are the clusters."""
-        free = k is None and isinstance(self.bandwidth, str) and self.bandwidth == LADDER
-        return n_columns <= (MOST_COUNTED if free else MOST_ON_GRID)
+        return n_columns <= (MOST_COUNTED if k is None and self._free_bandwidth else MOST_ON_GRID)
 
-    def _search_density(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> Clusters:
+    def _search_basins(
+        self, context: FitContext, k: int, rng: np.random.RandomState, total: float, clear: Clarity
+    ) -> Clusters:
+        """Return the surest hills of likely densities, with what is left of the budget."""
+        found = release_basins(context, context.grant.rest, total, k, rng)
+        facts = strategy_facts(clear, found.effective)
+        return replace(_clusters(found.means, found.points, found.groups, context.scales, facts=facts), bars=found.bars)
+
+    def _search_density(
+        self, context: FitContext, k: int | None, rng: np.random.RandomState, clear: Clarity = UNKNOWN
+    ) -> Clusters:
         around = surroundings(context, self)
         hs = rungs(context.grant, around, self.bandwidth)
         series = release_series(context.grant, around, hs, rng, 0)
@@ -168,7 +214,7 @@ class ModeClustering(PrivateCenters):
         if k is None:
             choice = choice_of_modes(view, views, len(modes), rng)
             chosen = choice.with_coarser(coarser_level(modes / context.scales)).attributes()
-        return _clusters(means, points, groups, context.scales, chosen)
+        return _clusters(means, points, groups, context.scales, chosen, strategy_facts(clear))
 
     def _search_local_means(self, context: FitContext, k: int | None, rng: np.random.RandomState) -> Clusters:
         search = KMeansByTree(k or 8)
@@ -204,12 +250,14 @@ def _clusters(
     groups: np.ndarray,
     scales: np.ndarray,
     choice: Mapping[str, Any] | None = None,
+    facts: Mapping[str, float] | None = None,
 ) -> Clusters:
     def assign(rows: np.ndarray) -> np.ndarray:
         return groups[pairwise_distances_argmin(rows / scales, points / scales)]
 
     chosen = Choice.given(len(means.centres)).attributes() if choice is None else choice
-    more = {**chosen, "local_modes_": points, "local_groups_": groups.astype(np.float64)}
+    known = strategy_facts() if facts is None else facts
+    more = {**chosen, **known, "local_modes_": points, "local_groups_": groups.astype(np.float64)}
     return Clusters(means, more, assign, refers=("local_groups_",))
 
 

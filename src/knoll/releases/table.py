@@ -139,6 +139,16 @@ CHOICE = (
     Release(PairVotes, times(0, 1)),
 )
 CHOSEN = "k is 320: pieces, at most"
+
+
+def or_once(steps: tuple[Release, ...]) -> tuple[Release, ...]:
+    """The same steps, of which all but the first may be left out, for looks at a kernel sum."""
+    first, *others = steps
+    less = [replace(each, number=Number(f"none or {each.number.words}", lambda fit: 0, each.number.most))
+            for each in others if each.query is not ScatterMatrix]  # fmt: skip
+    return (first, Release(FourierGrid, times(0, 2)), *less)
+
+
 STEPS = Release(CellShapes, times(1, 10), called="count, mean and variance of clusters", what="of clusters")
 CELLS = Release(CellShapes, times(3), called="count, mean and variance of cells", what="of cells")
 HARD = Release(ComponentMoments, called="hard component moments", what="(hard)")
@@ -228,6 +238,28 @@ MIXTURE_BASE = When("a mixture as `base`", lambda fit: hasattr(fit["base"], "n_c
 CLUSTERER_BASE = When("a clusterer as `base`", lambda fit: hasattr(fit["base"], "n_clusters"))
 FEW = When("2 or 3 columns, `delta` above 0", lambda fit: fit.columns in (2, 3) and fit["delta"] > 0)
 MANY = WIDE & NOT_PURE & When("2 to 16 clusters", lambda fit: 2 <= (fit["n_clusters"] or 0) <= 16)
+
+
+def several(fit: Fit) -> bool:
+    """Whether a kernel sum for a given number of groups is possible."""
+    k = fit.parameters.get("n_clusters", fit.parameters.get("n_components"))
+    cap = 1 if fit.parameters.get("unit") is None else fit["unit"].cap
+    return k is not None and 2 <= k <= 200 and fit["epsilon"] >= 1e-3 * cap
+
+
+MAY_ONCE = FEW & When("2 to 200 groups, `epsilon` not tiny", several)
+NOT_ONCE = When("else", lambda fit: not MAY_ONCE.holds(fit))
+LOOKS = Release(FourierGrid, times(0, 2))
+
+
+def plane(fit: Fit) -> bool:
+    """Whether the number of groups may be chosen from a kernel sum."""
+    cap = 1 if fit.parameters.get("unit") is None else fit["unit"].cap
+    return fit.columns == 2 and fit["delta"] > 0 and fit["epsilon"] >= 1e-3 * cap
+
+
+MAY_CHOOSE = When("2 columns, `delta` above 0, `epsilon` not tiny", plane)
+NOT_CHOOSE = When("else", lambda fit: not plane(fit))
 NEITHER = When("else", lambda fit: not FEW.holds(fit) and not MANY.holds(fit))
 DENSITY = (CELLS, soft(times(4)))
 SUBCLUSTERS = "k is the number of sub-clusters"
@@ -236,6 +268,13 @@ SUBS = When(
     lambda fit: fit["n_clusters"] is not None or fit["n_subclusters"] is not None,
 )
 NO_SUBS = When("neither given", lambda fit: fit["n_clusters"] is None and fit["n_subclusters"] is None)
+
+BASINS = MAY_ONCE & option("bandwidth", "ladder")
+NOT_BASINS = When("else", lambda fit: not BASINS.holds(fit))
+EITHER, DECIDES = "Either the Fourier coefficients, or", "the first release decides"
+SUB_LEVELS = Number(
+    or_none(levels()).words, lambda fit: 0, lambda fit: levels().most(fit.given(n_clusters=subclusters(fit)))
+)
 
 SPARSE_STEPS = (
     Release(Count),
@@ -264,12 +303,19 @@ RELEASES: dict[str, tuple[Case, ...]] = {
             given("n_clusters") & MANY,
             "k is `n_clusters`. Either the Fourier features, or the tree: the first release decides",
         ),
-        Case((*CHOICE, replace(STEPS, number=times(1, 2))), option("n_clusters", None), CHOSEN),
+        Case((*CHOICE, replace(STEPS, number=times(1, 2))), option("n_clusters", None) & NOT_CHOOSE, CHOSEN),
+        Case(or_once((*CHOICE, replace(STEPS, number=times(1, 2)))), option("n_clusters", None) & MAY_CHOOSE,
+             f"{CHOSEN}. {EITHER} all others: {DECIDES}"),
     ),
     "Lloyd": (Case((Release(CellMoments, parameter("n_steps", paper=5)),)),),
     "FastLloyd": (Case((Release(CellDisplacements, parameter("n_steps", paper=6)),)),),
     "PEMeans": (
-        Case((tree()[0], Release(NearestVotes, times(1, 8)), STEPS), DEFAULT),
+        Case((tree()[0], Release(NearestVotes, times(1, 8)), STEPS), DEFAULT & NOT_ONCE),
+        Case(
+            (tree()[0], LOOKS, Release(NearestVotes, times(0, 8)), replace(STEPS, number=times(0, 10))),
+            DEFAULT & MAY_ONCE,
+            f"{EITHER} votes and steps: {DECIDES}",
+        ),
         Case((Release(Count), Release(NearestVotes, EVOLUTION), Release(CellMoments, when=PROJECTED)), PAPER, T),
     ),
     "LSHTree": (Case((Release(TreeCounts, parameter("max_depth", paper=20)), Release(CellMoments))),),
@@ -281,8 +327,16 @@ RELEASES: dict[str, tuple[Case, ...]] = {
         Case(SPARSE_STEPS, SPARSE),
     ),
     "MorseClustering": (
-        Case((Release(Count), Release(GridHistogram)), NO_BASE & columns(1, 2)),
-        Case((As("as `KMeans`", as_base), *DENSITY), NO_BASE & columns(3) & SUBS, SUBCLUSTERS),
+        Case((Release(Count), Release(GridHistogram)), NO_BASE & columns(1, 2) & NOT_ONCE),
+        Case((Release(Count), LOOKS, Release(GridHistogram, times(0, 1))), NO_BASE & columns(1, 2) & MAY_ONCE,
+             f"{EITHER} the histogram: {DECIDES}"),
+        Case((As("as `KMeans`", as_base), *DENSITY), NO_BASE & columns(3) & SUBS & NOT_ONCE, SUBCLUSTERS),
+        Case(
+            (Release(Count), LOOKS, replace(tree()[0], number=times(0, 1)), replace(tree()[2], number=SUB_LEVELS),
+             replace(STEPS, number=times(0, 10)), replace(CELLS, number=times(0, 3)), soft(times(0, 4))),
+            NO_BASE & columns(3) & SUBS & MAY_ONCE,
+            f"{SUBCLUSTERS}. {EITHER} all others: {DECIDES}",
+        ),
         Case((*CHOICE, soft(times(4))), NO_BASE & columns(3) & NO_SUBS, CHOSEN),
         Case((As("as the base", as_base), *DENSITY), CLUSTERER_BASE, SUBCLUSTERS),
         Case((As("as the base", as_base),), MIXTURE_BASE, SUBCLUSTERS),
@@ -293,8 +347,16 @@ RELEASES: dict[str, tuple[Case, ...]] = {
             DEFAULT & columns(1, 1),
             "The noise is Laplace where that is narrower: the fit is then pure, whatever `delta`",
         ),
-        Case((*tree(finer=3), soft(times(4))), DEFAULT & columns(2) & given("n_components"), "k is `n_components`"),
-        Case((*CHOICE, soft(times(4))), DEFAULT & columns(2) & option("n_components", None), CHOSEN),
+        Case((*tree(finer=3), soft(times(4))), DEFAULT & columns(2) & given("n_components") & NOT_ONCE,
+             "k is `n_components`"),
+        Case(
+            (tree()[0], LOOKS, replace(tree(finer=3)[2], number=or_none(levels(3))), soft(times(0, 4))),
+            DEFAULT & columns(2) & given("n_components") & MAY_ONCE,
+            f"k is `n_components`. {EITHER} tree and steps: {DECIDES}",
+        ),
+        Case((*CHOICE, soft(times(4))), DEFAULT & columns(2) & option("n_components", None) & NOT_CHOOSE, CHOSEN),
+        Case(or_once((*CHOICE, soft(times(4)))), DEFAULT & columns(2) & option("n_components", None) & MAY_CHOOSE,
+             f"{CHOSEN}. {EITHER} all others: {DECIDES}"),
         Case((Release(CellMoments, times(2)), CELLS, HARD), PAPER),
     ),
     "EMGaussianMixture": (
@@ -333,7 +395,9 @@ RELEASES: dict[str, tuple[Case, ...]] = {
         ),
     ),
     "ModeClustering": (
-        Case((As("as `KernelDensity`", lambda fit: ("KernelDensity", fit)),), BY_DENSITY),
+        Case((As("as `KernelDensity`", lambda fit: ("KernelDensity", fit)),), BY_DENSITY & NOT_BASINS),
+        Case((Release(Count), Release(FourierGrid, times(1, 2))), BY_DENSITY & BASINS,
+             "One kernel sum with a ladder, or up to two for likely densities: the count decides"),
         Case((Release(Count, when=given("n_clusters")), As("as `KMeans`", as_kmeans)), BY_LOCAL_MEANS,
              "k is 8 times `n_clusters` at most"),
     ),

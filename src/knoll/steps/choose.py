@@ -21,6 +21,7 @@ from knoll.steps.axes import rotated_tree_asks
 from knoll.steps.centres import Centres
 from knoll.steps.pieces import MOST, Pieces, find_pieces, how_many, joined, pieces_asks
 from knoll.steps.search import Searched, search_tree
+from knoll.steps.tree import Leaves
 
 # Settled on made-up clusters and clouds; benchmarks/choose measures them on others.
 VIEWS = 1.0  # standard deviation, from view to view, of the log odds from which on pieces are joined
@@ -99,10 +100,16 @@ def choice_asks(n_columns: int, shares: Any) -> list[Ask]:
     return [*tree, *pieces_asks(n_columns, shares.rounds, shares.votes)]
 
 
-def choose_clusters(context: FitContext, grant: Grant, shares: Shares, rng: np.random.RandomState) -> Chosen:
-    """Find clusters and their number with a grant and shares of it, named as in `choice_asks`."""
-    grants = grant.split(shares)
-    found = search_tree(context, grants, lambda frame, root: how_many(grant, frame, root), rng, alike=True)
+def choose_clusters(
+    context: FitContext, grant: Grant, shares: Shares, rng: np.random.RandomState,
+    asked: tuple[Any, Leaves] | None = None,
+) -> Chosen:  # fmt: skip
+    """Find clusters and their number with a grant and shares of it, named as in `choice_asks`.
+
+    `asked` is the grant divided by the shares, and all records as one cell, if these are released already.
+    """
+    grants, seen = asked or (grant.split(shares), None)
+    found = search_tree(context, grants, lambda frame, root: how_many(grant, frame, root), rng, alike=True, root=seen)
     rounds = grants.rounds if found.rotation is not None else grants.rounds.joined(grants.axes)
     pieces = find_pieces(found, rounds, grants.votes, rng)
     group, choice = choose_k(pieces, rng, levels_of(context, found))

@@ -43,15 +43,16 @@ def grid_asks(n_columns: int) -> list[Ask]:
 
 
 def release_grid_mixture(
-    context: FitContext, k: int | None, rng: np.random.RandomState, floor: np.ndarray
+    context: FitContext, k: int | None, rng: np.random.RandomState, floor: np.ndarray, total: float | None = None
 ) -> Subclusters:
     """Release a grid of counts with all that is left of the budget and fit a mixture of k components to it.
 
-    With k None there are as many as the cells that stand out can show.
+    With k None there are as many as the cells that stand out can show. `total` is the number of records, if that is
+    released already.
     """
     box = context.domain.cube if isinstance(context.domain, Ball) else context.domain
     d = box.n_columns
-    total = float(context.grant.part(COUNT_PART).release(Count()).value)
+    total = float(context.grant.part(COUNT_PART).release(Count()).value) if total is None else total
     noise = float(context.grant.stderr(GridHistogram(box, (2,) * d)).max())
     clear = max(total, 1.0) / noise
     bins = int(np.clip(round(clear) ** (1 / d), FEWEST_BINS, MOST_BINS))

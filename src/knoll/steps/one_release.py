@@ -20,7 +20,7 @@ from knoll.diagnose import CellSums
 from knoll.estimator import FitContext
 from knoll.numeric.bars import Bars
 from knoll.numeric.posterior.bars import bars_of_draws
-from knoll.numeric.posterior.cells import best_cells, filled
+from knoll.numeric.posterior.cells import CellFigures, best_cells, filled
 from knoll.numeric.posterior.sample import sample
 from knoll.numeric.posterior.view import View
 from knoll.privacy import Ask, Grant
@@ -91,34 +91,54 @@ def once_asks(n_columns: int, share: float) -> list[Ask]:
 
 def clarity(context: FitContext, seen: Shapes, k: int, *, allowed: bool) -> Clarity:
     """Decide between a kernel sum and the tree, from public facts and what is released of all records."""
-    value = max(float(seen.count[0]), 1.0) / k / float(context.grant.worth(context.grant.share).stderr(Count()))
+    return clarity_of(context, float(seen.count[0]), float(seen.count_sd), k, allowed=allowed)
+
+
+def clarity_of(
+    context: FitContext, count: float, count_sd: float, k: int, *, allowed: bool, most: dict[int, float] = MOST_CLEAR
+) -> Clarity:
+    """Decide between a kernel sum and something else, from public facts and the released number of records.
+
+    `most` is the clarity up to which a kernel sum is better, by columns.
+    """
+    value = max(count, 1.0) / k / float(context.grant.worth(context.grant.share).stderr(Count()))
     plain = isinstance(context.domain, Box | Ball) and not context.domain.constant.any()
-    known = float(seen.count[0]) > CLEAR_COUNT * seen.count_sd
-    return Clarity(value, once=allowed and plain and known and value <= MOST_CLEAR.get(context.domain.n_columns, 0.0))
+    known = count > CLEAR_COUNT * count_sd
+    return Clarity(value, once=allowed and plain and known and value <= most.get(context.domain.n_columns, 0.0))
 
 
-def reason(value: float, n_columns: int, *, once: bool) -> str:
-    """Return in a sentence why a kernel sum was used, or not; `value` as in `Clarity`."""
-    most = MOST_CLEAR.get(n_columns, 0.0)
+def reason(
+    value: float,
+    n_columns: int,
+    *,
+    once: bool,
+    otherwise: str = "tree and steps",
+    limits: dict[int, float] = MOST_CLEAR,
+) -> str:
+    """Return in a sentence why a kernel sum was used, or something else; `value` as in `Clarity`."""
+    most = limits.get(n_columns, 0.0)
     if value <= 0:
         return "A file of an earlier version does not tell why"
     clear = f"A cluster has about {value:.3g} times as many records as one count has noise"
     if once:
         return f"{clear}, not above {most:g}: a kernel sum shows more than a tree of cells"
     if value <= most:
-        return f"{clear}, but the budget is pure or tiny, or a column is constant or no number: tree and steps"
+        return f"{clear}, but the budget is pure or tiny, or a column is constant or no number: {otherwise}"
     if not most:
-        return f"{clear}; a kernel sum is for {' or '.join(map(str, MOST_CLEAR))} columns: tree and steps"
-    return f"{clear}, above {most:g}: tree and steps place centres better"
+        return f"{clear}; a kernel sum is for {' or '.join(map(str, MOST_CLEAR))} columns: {otherwise}"
+    return f"{clear}, above {most:g}: {otherwise} place centres better"
 
 
 def release_clusters(context: FitContext, grant: Grant, total: float, k: int, rng: np.random.RandomState) -> OnceFound:
     """Look twice. Return the best centres and what is known of their cells, in the columns."""
     view = release_view(context, grant, total, k, rng)
-    cells = best_cells(sample(view, k, total, rng), view, k, rng)
+    return clusters_of(context, view, best_cells(sample(view, k, total, rng), view, k, rng))
+
+
+def clusters_of(context: FitContext, view: View, cells: CellFigures) -> OnceFound:
+    """Return cells of a view as clusters in the columns."""
     scales, domain = context.scales, context.domain
-    bars = bars_of_draws(cells, domain.half / scales)
-    bars = Bars(bars.centres * scales, bars.sizes, bars.seen)
+    bars = bars_in_columns(cells, context)
     count = np.maximum(cells.count, 1e-9)[:, None]
     variance = np.maximum(cells.squares / count, np.square(view.widths[0]))
     inside = view.low + cells.centres  # from the middle of the bounds, as frames are
@@ -132,27 +152,38 @@ def release_clusters(context: FitContext, grant: Grant, total: float, k: int, rn
     return OnceFound(means, bars, variance * np.square(scales), cells.effective)
 
 
+def bars_in_columns(cells: CellFigures, context: FitContext) -> Bars:
+    """Return the error bars of cells in the columns, not in the metric of the fit."""
+    bars = bars_of_draws(cells, context.domain.half / context.scales)
+    return Bars(bars.centres * context.scales, bars.sizes, bars.seen)
+
+
 def release_view(context: FitContext, grant: Grant, total: float, k: int, rng: np.random.RandomState) -> View:
     """Look at all of the bounds, then again, finer and nearer if records fill a part of them only."""
     scales, domain = context.scales, context.domain
     half = domain.half / scales
-    whole = Window(-half, 2 * half, _spacing(2 * half, k)).affordable()
+    whole = Window(-half, 2 * half, spacing_of(2 * half, k)).affordable()
     first = look(grant.part(FIRST), domain, scales, whole)
     view = view_of([first], scales)
     low, high, space = filled(sample(view, k, total, rng, chains=FIRST_CHAINS), view)
     clear = max(total, 1.0) / k / (FIRST**0.5 * first.noise)
-    spacing = min(_spacing(high - low, k, PARTLY), whole.spacing)
+    spacing = min(spacing_of(high - low, k, PARTLY), whole.spacing)
     if spacing > ALIKE * whole.spacing:
         spacing = min(spacing, SPARSE / clear**0.5 * (space / k) ** (1 / len(low)))
     if spacing > ALIKE * whole.spacing:
         return view_of([first, look(grant, domain, scales, whole)], scales)
-    more = MARGIN * (high - low) + BANDWIDTH * whole.spacing
-    low, high = np.maximum(low - more, 0.0), np.minimum(high + more, 2 * half)
-    near = Window(low - half, high - low, spacing).affordable()
+    near = nearer(whole, low, high, spacing)
     second = look(grant, domain, scales, near)
     return view_of([first, second] if near.spacing > FAR * whole.spacing else [second], scales)
 
 
-def _spacing(lengths: np.ndarray, k: int, less: float = 0.0) -> float:
+def nearer(whole: Window, low: np.ndarray, high: np.ndarray, spacing: float) -> Window:
+    """Return the part of a window between two corners, with a margin, for clusters with this usual distance."""
+    more = MARGIN * (high - low) + BANDWIDTH * whole.spacing
+    low, high = np.maximum(low - more, 0.0), np.minimum(high + more, whole.length)
+    return Window(whole.low + low, high - low, spacing).affordable()
+
+
+def spacing_of(lengths: np.ndarray, k: int, less: float = 0.0) -> float:
     """Return the usual distance of k clusters that fill these lengths: the side of a cube for each."""
     return float(np.exp(np.log(lengths).mean()) / (k ** (1 / len(lengths)) - less))

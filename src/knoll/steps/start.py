@@ -5,6 +5,7 @@ A leaf is a small Gaussian with a released weight, mean and variance per column.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import softmax
@@ -65,22 +66,31 @@ def start_asks(n_columns: int, k: int | None) -> list[Ask]:
     return rotated_tree_asks(n_columns, FINER * k, (s.root, s.axes, s.tails, s.tree))
 
 
-def start_from_tree(context: FitContext, grant: Grant, k: int | None, rng: np.random.RandomState, form: Form) -> Start:
-    """Release a tree of shapes with a grant and fit a mixture to its leaves. With k None, choose their number."""
+def start_from_tree(
+    context: FitContext, grant: Grant, k: int | None, rng: np.random.RandomState, form: Form,
+    asked: tuple[Any, Leaves] | None = None,
+) -> Start:  # fmt: skip
+    """Release a tree of shapes with a grant and fit a mixture to its leaves. With k None, choose their number.
+
+    `asked` is the grant divided by the shares of a start, and all records as one cell, if these are released already.
+    """
     if k is None:
-        return _start_from_choice(context, grant, rng, form)
+        return _start_from_choice(context, grant, rng, form, asked)
     shares = StartShares()
     undivided = grant.worth((shares.tree + shares.axes) * grant.share)
-    found = search_tree(context, grant.split(shares), k, rng, finer=FINER, without_axes=undivided)
+    grants, root = asked or (grant.split(shares), None)
+    found = search_tree(context, grants, k, rng, finer=FINER, without_axes=undivided, root=root)
     weights, means, covariances = fit_leaves(found.leaves, found.seed, found.hedge, k, rng)
     if found.rotation is not None:
         means, covariances = _lift(means, covariances, found.root)
     return _started(context, found, (weights, means, covariances), Choice.given(k), form)
 
 
-def _start_from_choice(context: FitContext, grant: Grant, rng: np.random.RandomState, form: Form) -> Start:
+def _start_from_choice(
+    context: FitContext, grant: Grant, rng: np.random.RandomState, form: Form, asked: tuple[Any, Leaves] | None
+) -> Start:
     """Choose the number of components (choose.py); start from the moments of the clusters found."""
-    chosen = choose_clusters(context, grant, ChoiceShares(), rng)
+    chosen = choose_clusters(context, grant, ChoiceShares(), rng, asked)
     centres = chosen.centres
     covariances = np.einsum("ki,ij->kij", centres.variance, np.eye(centres.at.shape[1]))
     parts = centres.weight / centres.weight.sum(), centres.at, covariances

@@ -52,11 +52,17 @@ class CellFigures:
 def best_cells(draws: Draws, view: View, k: int, rng: np.random.RandomState) -> CellFigures:
     """Return the k centres with the least expected loss over the draws, and what is known of their cells."""
     points, density = painted(draws, view)
+    return figures(points, density, best_centres(points, density, k, rng)[1], draws.chains)
+
+
+def best_centres(
+    points: np.ndarray, density: np.ndarray, k: int, rng: np.random.RandomState
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the expected records of each cell of a grid, and the k centres with the least expected loss."""
     mean = np.maximum(density.mean(axis=0), 0.0)
     order = np.argsort(-mean, kind="stable")
     kept = order[: int(np.searchsorted(np.cumsum(mean[order]), KEPT * mean.sum())) + 1]
-    centres = weighted_kmeans(points[kept], mean[kept], k, rng, restarts=None)[0]
-    return figures(points, density, centres, draws.chains)
+    return mean, weighted_kmeans(points[kept], mean[kept], k, rng, restarts=None)[0]
 
 
 def filled(draws: Draws, view: View) -> tuple[np.ndarray, np.ndarray, float]:
@@ -89,9 +95,11 @@ def painted(draws: Draws, view: View) -> tuple[np.ndarray, np.ndarray]:
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, d), density
 
 
-def figures(points: np.ndarray, density: np.ndarray, centres: np.ndarray, chains: int) -> CellFigures:
-    """Return what draws on a grid say of the cells of centres."""
-    k, label = len(centres), nearest(points, centres)
+def figures(
+    points: np.ndarray, density: np.ndarray, centres: np.ndarray, chains: int, label: np.ndarray | None = None
+) -> CellFigures:
+    """Return what draws on a grid say of the cells of centres: of the points nearest to each, or labelled with it."""
+    k, label = len(centres), nearest(points, centres) if label is None else label
     member = csr_array((np.ones(len(points)), (np.arange(len(points)), label)), shape=(len(points), k))
     count = density @ member  # draws x k
     usual = np.maximum(count.mean(axis=0), 1e-9)

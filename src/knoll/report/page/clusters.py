@@ -106,7 +106,7 @@ def _strategy(model: Any) -> list[Html]:
     """Return which releases were made and why, for methods that choose."""
     if not hasattr(model, "strategy_"):
         return []
-    draws = f" The centres rest on about {model.effective_draws_:.0f} independent draws of likely densities."
+    draws = f" They rest on about {model.effective_draws_:.0f} independent draws of likely densities."
     words = f"Releases: {model.strategy_}. {model.strategy_reason_}."
     return [paragraph(words + (draws if model.effective_draws_ else ""))]
 

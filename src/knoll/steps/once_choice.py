@@ -138,7 +138,7 @@ def release_hills(context: FitContext, grant: Grant, total: float, rng: np.rando
     draws = sample(view, some, total, rng, chains=CHAINS)
     shown = MORE * hills_of(view, draws).k + 1
     k = int(np.clip(max(shown, (shown * most) ** 0.5), 2, most))  # between what was seen and what may be hidden
-    low, high = filled(draws, view)
+    low, high, _ = filled(draws, view)
     near = nearer(whole, low, high, spacing_of(high - low, k, PARTLY if k > FEW else 0.0))
     looks = [first, look(grant, domain, scales, near)]
     view = view_of(looks if near.spacing > FAR * whole.spacing else looks[1:], scales)

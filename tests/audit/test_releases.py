@@ -86,6 +86,7 @@ def presets(estimator):
         return [
             *chosen("n_clusters"),
             (2, exact),
+            (2, {**exact, "delta": 0.0}),
             (2, vague),
             (5, vague),
             *((2, {**exact, "rows": -rows, "n_clusters": 8}) for rows in (300, 3000)),

@@ -7,8 +7,8 @@
 
 Bandwidths follow from k, the public bounds and the first look. All else is post-processing.
 
-With Laplace noise (`delta=0`) the l1 norm counts, which grows with the root of the number of frequencies: there the
-tree stays.
+With Laplace noise (`delta=0`) the l1 norm counts, which grows with the root of the number of frequencies: there both
+looks are votes in the cells of a grid (vote_look.py), from which the same densities are sampled.
 """
 
 from dataclasses import dataclass
@@ -28,6 +28,7 @@ from knoll.queries import Ball, Box, Count, FourierGrid
 from knoll.steps.kernel_look import BANDWIDTH, FEATURES, Window, look, view_of
 from knoll.steps.means import CellMeans
 from knoll.steps.shapes import Shapes
+from knoll.steps.vote_look import release_vote_view, usual_distance, vote_asks
 
 FIRST, FIRST_CHAINS = 0.3, 2  # part of the budget of the first look, and chains that tell what records fill
 ALIKE = 0.75  # the second look has the kernel of the first, unless clusters are nearer to each other by this factor
@@ -38,10 +39,13 @@ LEAST_EPSILON = 1e-3  # for each record of a user: below, drawing noise for so m
 MOST_CLUSTERS = 200  # more take long to sample
 # Records of a cluster over the noise of one count, up to which a kernel sum is better, by columns (benchmarks/small).
 MOST_CLEAR = {2: 75.0, 3: 75.0}
-CLEAR_COUNT = 4.0  # standard errors that the number of records is above zero: weights are drawn about it
+MOST_CLEAR_VOTES = {2: 500.0, 3: 500.0}  # the same for votes and Laplace noise, where a tree sees less
+# Standard errors that the number of records is above zero: weights are drawn about it. With Laplace noise anything is
+# better than a tree.
+CLEAR_COUNT = 4.0
 
 
-ONCE, TREE = "kernel sum", "tree"
+ONCE, VOTES, TREE = "kernel sum", "votes", "tree"
 
 
 @dataclass(frozen=True)
@@ -76,12 +80,14 @@ UNKNOWN = Clarity(0.0, once=False)
 def may_release_once(estimator: Any, n_columns: int, k: int) -> bool:
     """Whether parameters and columns allow a kernel sum: what is known before a fit begins."""
     cap = 1 if estimator.unit is None else int(estimator.unit.cap)
-    enough = estimator.delta > 0 and estimator.epsilon >= LEAST_EPSILON * cap
+    enough = estimator.delta == 0 or estimator.epsilon >= LEAST_EPSILON * cap
     return bool(n_columns in MOST_CLEAR and enough and 2 <= k <= MOST_CLUSTERS)
 
 
-def once_asks(n_columns: int, share: float) -> list[Ask]:
-    """Return the most that the looks at a kernel sum ask."""
+def once_asks(n_columns: int, share: float, *, pure: bool = False) -> list[Ask]:
+    """Return the most that the looks at a kernel sum, or at votes, ask."""
+    if pure:
+        return vote_asks(n_columns, share)
     return [Ask(FEATURES, FEATURES, 2, share=FIRST * share, bound=(0.0, FourierGrid.longest(n_columns, FEATURES)))]
 
 
@@ -89,22 +95,30 @@ def clarity(context: FitContext, seen: Shapes, k: int, *, allowed: bool) -> Clar
     """Decide between a kernel sum and the tree, from public facts and what is released of all records."""
     value = max(float(seen.count[0]), 1.0) / k / float(context.grant.worth(context.grant.share).stderr(Count()))
     plain = isinstance(context.domain, Box | Ball) and not context.domain.constant.any()
-    known = float(seen.count[0]) > CLEAR_COUNT * seen.count_sd
-    return Clarity(value, once=allowed and plain and known and value <= MOST_CLEAR.get(context.domain.n_columns, 0.0))
+    pure = context.grant.norm == 1
+    known = pure or float(seen.count[0]) > CLEAR_COUNT * seen.count_sd
+    most = most_clear(context.domain.n_columns, pure=pure)
+    return Clarity(value, once=allowed and plain and known and value <= most)
 
 
-def reason(value: float, n_columns: int, *, once: bool) -> str:
+def most_clear(n_columns: int, *, pure: bool) -> float:
+    """Return up to which clarity a kernel sum, or votes, are better than a tree; zero where they are not used."""
+    return (MOST_CLEAR_VOTES if pure else MOST_CLEAR).get(n_columns, 0.0)
+
+
+def reason(value: float, n_columns: int, strategy: str, *, pure: bool) -> str:
     """Return in a sentence why a kernel sum was used, or not; `value` as in `Clarity`."""
-    most = MOST_CLEAR.get(n_columns, 0.0)
+    most, what = most_clear(n_columns, pure=pure), f"{VOTES} in a grid" if pure else f"a {ONCE}"
+    show, are = ("show", "are") if pure else ("shows", "is")
     if value <= 0:
         return "A file of an earlier version does not tell why"
     clear = f"A cluster has about {value:.3g} times as many records as one count has noise"
-    if once:
-        return f"{clear}, not above {most:g}: a kernel sum shows more than a tree of cells"
+    if strategy in (ONCE, VOTES):
+        return f"{clear}, not above {most:g}: {what} {show} more than a tree of cells"
     if value <= most:
-        return f"{clear}, but the budget is pure or tiny, or a column is constant or no number: tree and steps"
+        return f"{clear}, but the budget is tiny, or a column is constant or no number: tree and steps"
     if not most:
-        return f"{clear}; a kernel sum is for {' or '.join(map(str, MOST_CLEAR))} columns: tree and steps"
+        return f"{clear}; {what} {are} for {' or '.join(map(str, MOST_CLEAR))} columns: tree and steps"
     return f"{clear}, above {most:g}: tree and steps place centres better"
 
 
@@ -113,7 +127,7 @@ def release_clusters(context: FitContext, grant: Grant, total: float, k: int, rn
     view = release_view(context, grant, total, k, rng)
     cells = best_cells(sample(view, k, total, rng), view, k, rng)
     scales, domain = context.scales, context.domain
-    bars = bars_of_draws(cells, domain.half / scales)
+    bars = bars_of_draws(cells, domain.half / scales, pure=grant.norm == 1)
     bars = Bars(bars.centres * scales, bars.sizes, bars.seen)
     count = np.maximum(cells.count, 1e-9)[:, None]
     variance = np.maximum(cells.squares / count, np.square(view.widths[0]))
@@ -131,12 +145,14 @@ def release_clusters(context: FitContext, grant: Grant, total: float, k: int, rn
 def release_view(context: FitContext, grant: Grant, total: float, k: int, rng: np.random.RandomState) -> View:
     """Look at all of the bounds, then again, finer and nearer if records fill a part of them only."""
     scales, domain = context.scales, context.domain
+    if grant.norm == 1:
+        return release_vote_view(grant, domain, scales, total, k, rng)
     half = domain.half / scales
-    whole = Window(-half, 2 * half, _spacing(2 * half, k)).affordable()
+    whole = Window(-half, 2 * half, usual_distance(2 * half, k)).affordable()
     first = look(grant.part(FIRST), domain, scales, whole)
     view = view_of([first], scales)
     low, high = filled(sample(view, k, total, rng, chains=FIRST_CHAINS), view)
-    spacing = min(_spacing(high - low, k, PARTLY), whole.spacing)
+    spacing = min(usual_distance(high - low, k, PARTLY), whole.spacing)
     if spacing > ALIKE * whole.spacing:
         return view_of([first, look(grant, domain, scales, whole)], scales)
     more = MARGIN * (high - low) + BANDWIDTH * whole.spacing
@@ -144,8 +160,3 @@ def release_view(context: FitContext, grant: Grant, total: float, k: int, rng: n
     near = Window(low - half, high - low, spacing).affordable()
     second = look(grant, domain, scales, near)
     return view_of([first, second] if near.spacing > FAR * whole.spacing else [second], scales)
-
-
-def _spacing(lengths: np.ndarray, k: int, less: float = 0.0) -> float:
-    """Return the usual distance of k clusters that fill these lengths: the side of a cube for each."""
-    return float(np.exp(np.log(lengths).mean()) / (k ** (1 / len(lengths)) - less))

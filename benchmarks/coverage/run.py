@@ -38,10 +38,11 @@ MOST_COMPONENTS = 60  # of a mixture or landscape: more take minutes
 
 
 MODES = ("ModeSeeking",)
+DELTA = 1e-6
 FACTORS = ("kind", "n", "d", "times", "epsilon", "bounds", "scaled", "strategy")
 
 
-def fitted(name: str, case: Any) -> tuple[Any, np.ndarray]:
+def fitted(name: str, case: Any, delta: float) -> tuple[Any, np.ndarray]:
     """Return a fitted model and the records."""
     X = case.records()
     if isinstance(case, modes.ModeCase):
@@ -53,8 +54,9 @@ def fitted(name: str, case: Any) -> tuple[Any, np.ndarray]:
     if name == SPHERICAL:  # directions have neither bounds nor units
         return knoll.SphericalKMeans(k, epsilon=case.epsilon, random_state=case.seed % 1000).fit(X), X
     model = getattr(knoll, name)(
-        k, epsilon=case.epsilon, bounds=case.domain(X), scale_by_bounds=case.scaled, random_state=case.seed % 1000
-    )
+        k, epsilon=case.epsilon, delta=delta, bounds=case.domain(X), scale_by_bounds=case.scaled,
+        random_state=case.seed % 1000,
+    )  # fmt: skip
     return model.fit(X), X
 
 
@@ -82,9 +84,9 @@ def errors(model: Any, X: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]
     return {"centres": (away / unit, centres[1] / unit), "sizes": (sizes[0] - mass / scale, sizes[1])}
 
 
-def measure(name: str, case: Any) -> dict[str, Any]:
+def measure(name: str, case: Any, delta: float = DELTA) -> dict[str, Any]:
     """Fit once; return how many bars are finite and cover, and how wide they are."""
-    model, X = fitted(name, case)
+    model, X = fitted(name, case, delta)
     row: dict[str, Any] = {"strategy": model.strategy_} if hasattr(model, "strategy_") else {}
     pairs = modes.mode_errors(model, case) if name in MODES else errors(model, X)
     for what, (error, bar) in pairs.items():
@@ -120,6 +122,7 @@ def main() -> None:
     parser.add_argument("--name", default=None, help="of the file of results")
     parser.add_argument("--levels", action="store_true", help="also by level of each factor")
     parser.add_argument("--modes", action="store_true", help="modes of known densities, instead of clusters")
+    parser.add_argument("--delta", type=float, default=DELTA, help="of clusterers and mixtures; 0 for pure budgets")
     options = parser.parse_args()
     names = options.only.split(",") if options.only else MODES if options.modes else [*CLUSTERERS, *MIXTURES]
     kinds, seed = (HELD_OUT | LAST, options.seed + 88_000) if options.held_out else (TUNED, options.seed)
@@ -138,7 +141,7 @@ def main() -> None:
         for case in cases:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                rows.append({**vars(case), **measure(name, case)})
+                rows.append({**vars(case), **measure(name, case, options.delta)})
         table.append(summary(rows, {"estimator": name, "level": "all"}))
         print(f"{table[-1]} {time.monotonic() - start:.0f} s", flush=True)
         if options.levels:
@@ -154,6 +157,7 @@ def main() -> None:
         for flag in ("quick", "held-out", "new", "levels", "modes")
         if getattr(options, flag.replace("-", "_"))
     )
+    flags += f" --delta {options.delta:g}" if options.delta != DELTA else ""
     only = f" --only {options.only}" if options.only else ""
     write(name, f"python -m benchmarks.coverage.run --fits {options.fits}{flags}{only}", table)
 

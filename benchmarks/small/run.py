@@ -5,7 +5,8 @@ centres that have a released centre within half the usual distance of neighbours
 sets.
 
     tree           `KMeans` as it would be without the kernel sum
-    KMeans         as it is; "kernel sum" or "tree" says what it did in most runs
+    KMeans         as it is; "kernel sum", "votes" or "tree" says what it did in most runs
+    KMeans, pure   the same with delta = 0, with `--pure`
     started true   the same releases, every chain begun at the true centres: search is not in the way (not private)
     right basins   means of the best known clusters, released with the whole budget in one step (not private)
 
@@ -13,6 +14,7 @@ sets.
     python -m benchmarks.small.run --held-out             kinds and seeds for the last look
     python -m benchmarks.small.run --three                three columns, kinds and seeds for the last look
     python -m benchmarks.small.run --plane                s1, birch2 and blobs of docs/benchmarks.md (KNOLL_DATA)
+    python -m benchmarks.small.run --held-out --pure      pure budgets beside others
     python -m benchmarks.small.run --sets                 all sets of docs/benchmarks.md; the two largest run once
 
 With `--sets` delta is records ** -1.1 and only `tree` and `KMeans` are run unless `--methods` says otherwise.
@@ -47,12 +49,13 @@ from knoll.steps.refine import Refined, lloyd_step
 PLANE = ["s1", "birch2_25k", "blobs_10000_2_16"]
 LARGE = ("gas", "mnist_pca50")
 METHODS = ("tree", "KMeans", "started true", "right basins")
+PURE = "KMeans, pure"
 
 
 def sets(options: Any) -> Iterator[tuple[str, np.ndarray, np.ndarray | None, int]]:
     """Yield name, records, true centres if they are known, number of clusters."""
     if options.plane or options.sets:
-        yield from ((name, X, None, k) for name, X, k in datasets(PLANE if options.plane else None))
+        yield from ((name, X, None, k) for name, X, k in datasets(PLANE if options.plane else options.data))
         return
     for case in THREE if options.three else HELD_OUT if options.held_out else TUNED:
         yield case.name, *case.records(), case.k
@@ -106,8 +109,9 @@ def right_basins(model: Any, X: np.ndarray, best: np.ndarray) -> np.ndarray:
 
 def centres_of(method: str, X: np.ndarray, true: np.ndarray, best: np.ndarray, given: dict[str, Any]) -> Any:
     """Return the centres of a method, and the fitted model if there is one."""
-    if method in ("tree", "KMeans"):
-        model = (knoll.KMeans if method == "KMeans" else KMeansByTree)(**given).fit(X)
+    if method in ("tree", "KMeans", PURE):
+        given = given | {"delta": 0.0} if method == PURE else given
+        model = (KMeansByTree if method == "tree" else knoll.KMeans)(**given).fit(X)
         return model.cluster_centers_, model
     model = knoll.KMeans(**given)
     return (started_true(model, X, true) if method == "started true" else right_basins(model, X, best)), None
@@ -171,13 +175,16 @@ def main() -> None:
     parser.add_argument("--starts", type=int, default=50, help="of non-private k-means")
     parser.add_argument("--epsilons", type=lambda text: [float(each) for each in text.split(",")], default=[0.1, 0.25])
     parser.add_argument("--delta", type=float, default=1e-6)
+    parser.add_argument("--pure", action="store_true", help="KMeans with delta as it is and with delta = 0, alone")
+    parser.add_argument("--data", type=lambda text: text.split(","), help="with --sets: some of them alone")
     parser.add_argument("--methods", type=lambda text: text.split(","), help=f"default: {','.join(METHODS)}")
     parser.add_argument("--held-out", action="store_true", help="kinds and seeds for the last look")
     parser.add_argument("--three", action="store_true", help="three columns")
     parser.add_argument("--plane", action="store_true", help="plane sets of docs/benchmarks.md")
     parser.add_argument("--sets", action="store_true", help="all sets of docs/benchmarks.md")
     options = parser.parse_args()
-    options.methods = options.methods or list(METHODS[:2] if options.sets else METHODS)
+    usual = ("KMeans", PURE) if options.pure else METHODS[:2] if options.sets else METHODS
+    options.methods = options.methods or list(usual)
     warnings.simplefilter("ignore")
     rows = []
     for each in sets(options):
@@ -186,8 +193,9 @@ def main() -> None:
             print("  ".join(f"{name} {value}" for name, value in shown(row).items()), flush=True)
     if not rows:
         parser.error("no set was found: set KNOLL_DATA to a folder of NPZ files")
-    flags = [name for name in ("held_out", "three", "plane", "sets") if getattr(options, name)]
+    flags = [name for name in ("held_out", "three", "plane", "sets", "pure") if getattr(options, name)]
     command = " ".join(["python -m benchmarks.small.run", *(f"--{flag.replace('_', '-')}" for flag in flags)])
+    command += f" --data {','.join(options.data)}" if options.data else ""
     command += f" --runs {options.runs} --starts {options.starts} --epsilons {','.join(map(str, options.epsilons))}"
     table = [shown(row) for row in [*rows, *together(rows, options.methods)]]
     write("-".join(["small", *(flag.replace("_", "-") for flag in flags)]), command, table)

@@ -88,6 +88,7 @@ def presets(estimator):
             *chosen("n_clusters", d=3),
             (3, {"n_clusters": None, "rows": -3000, "epsilon": 10.0}),
             (2, exact),
+            (2, {**exact, "delta": 0.0}),
             (2, vague),
             (5, vague),
             *((2, {**exact, "rows": -rows, "n_clusters": 8}) for rows in (300, 3000)),

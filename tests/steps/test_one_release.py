@@ -79,7 +79,6 @@ def test_small_budgets_release_once_and_large_ones_a_tree(d):
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"delta": 0.0}, "pure"),
         ({"bounds": knoll.Box((0.0, 0.5), (1.0, 0.5))}, "tree"),
         ({"n_clusters": 1}, "tree"),
         ({"n_clusters": None}, "chosen"),

@@ -8,9 +8,10 @@
             spare centres; half-way, pairs that share a cluster are merged. When centres rest, steps are left out.
 
 Where the budget shows little of each cluster and columns are few, a kernel sum takes the place of tree and steps: it is
-released in two looks, and likely densities are sampled from it (one_release.py). Where columns are many and clusters
-few, waves along the axes take the place of the tree (waves.py). What is released of all records decides. The number of
-clusters, if it is not given, comes from pieces and votes (choose.py) or from a kernel sum too (once_choice.py).
+released in two looks, and likely densities are sampled from it (one_release.py). With Laplace noise votes in a grid do
+the same (vote_look.py). Where columns are many and clusters few, waves along the axes take the place of the tree
+(waves.py). What is released of all records decides. The number of clusters, if it is not given, comes from pieces and
+votes (choose.py) or from a kernel sum too (once_choice.py).
 
 Every release is one query. In tree and steps a record lies in one cell and adds (count, displacement, squares) to it,
 clipped to that cell's own ellipsoid. Schedules depend on released values, k, the bounds and the noise, never on the
@@ -28,7 +29,7 @@ from knoll.cluster.found import Clusters
 from knoll.estimator import FitContext, HasMetric, declared
 from knoll.parameters import MOST_CLUSTERS, Whole
 from knoll.privacy import Ask, Shares
-from knoll.queries import FourierFeatures, FourierGrid, Frame
+from knoll.queries import FourierFeatures, FourierGrid, Frame, LatticeCounts
 from knoll.steps.axes import rotated_tree_asks
 from knoll.steps.centres import Centres
 from knoll.steps.choose import Choice, choice_asks, choose_clusters
@@ -37,6 +38,7 @@ from knoll.steps.one_release import (
     ONCE,
     TREE,
     UNKNOWN,
+    VOTES,
     Clarity,
     OnceFound,
     clarity,
@@ -88,6 +90,7 @@ class ChoiceShares(Shares):
 CHOSEN_BY_VOTES = "The number of clusters was chosen: a tree finds pieces, and votes say which are one cluster"
 LAST_STEPS = 2  # if the number was chosen: the pieces have moved to their places already
 SHARES, CHOICE_SHARES = KMeansShares(), ChoiceShares()
+SHOWN = ((FourierGrid, ONCE), (LatticeCounts, VOTES), (FourierFeatures, WAVES))  # which query tells which strategy
 
 
 @declared
@@ -112,14 +115,14 @@ class KMeans(Sampled, HasMetric, PrivateCenters):
     cluster_variances_ : array of shape (n_clusters, n_features)
         Variance of each cluster's records about its mean, per column. Drawn to what is expected where noise is large.
     strategy_ : str
-        Which releases were made: "kernel sum", "waves" or "tree".
+        Which releases were made: "kernel sum", "votes", "waves" or "tree".
     strategy_reason_ : str
         Why, in a sentence.
     records_over_noise_ : float
         Released records per cluster, over the standard error of one count with the whole budget: how clear clusters
         are. Zero if the number of clusters was chosen.
     effective_draws_ : float
-        With a kernel sum: how many independent draws of likely densities the centres rest on. Zero with a tree.
+        With a kernel sum or votes: how many independent draws of likely densities the centres rest on. Else zero.
 
     Notes
     -----
@@ -151,7 +154,7 @@ class KMeans(Sampled, HasMetric, PrivateCenters):
             looks = once_asks(n_columns, 1 - CHOICE_SHARES.root) if self._may_choose_once(n_columns) else []
             return [*choice_asks(n_columns, CHOICE_SHARES), *step_asks(n_columns, MOST, CHOICE_SHARES.steps), *looks]
         tree = rotated_tree_asks(n_columns, k, (shares.root, shares.axes, shares.tails, shares.tree))
-        once = once_asks(n_columns, 1 - shares.root) if self._allows_once(n_columns, k) else []
+        once = once_asks(n_columns, 1 - shares.root, pure=self.delta == 0) if self._allows_once(n_columns, k) else []
         waves = wave_asks(n_columns, k, shares.tails + shares.tree) if self._may_once else []
         return [*tree, *step_asks(n_columns, k, shares.steps), *once, *waves]
 
@@ -165,7 +168,8 @@ class KMeans(Sampled, HasMetric, PrivateCenters):
         seen = ask_root(grants.root, frame, reach)
         clear = clarity(context, seen, k, allowed=self._allows_once(context.domain.n_columns, k))
         if clear.once:
-            once = release_clusters(context, context.grant.rest, float(seen.count[0]), k, rng)
+            total = max(float(seen.count[0]), seen.count_sd)
+            once = release_clusters(context, context.grant.rest, total, k, rng)
             return self._released_once(once, clear, Choice.given(k))
         root = root_of(seen, frame, reach)
         if self._may_once and may_use_waves(context.grant.norm, frame, k) and clear.value <= MOST_CLEAR:
@@ -241,7 +245,7 @@ class KMeans(Sampled, HasMetric, PrivateCenters):
         """Which releases were made."""
         check_is_fitted(self)
         asked = {entry.query for entry in self.privacy_.releases}
-        return ONCE if FourierGrid.name in asked else WAVES if FourierFeatures.name in asked else TREE
+        return next((name for query, name in SHOWN if query.name in asked), TREE)
 
     @property
     def strategy_reason_(self) -> str:
@@ -250,7 +254,7 @@ class KMeans(Sampled, HasMetric, PrivateCenters):
             return wave_reason(self.records_over_noise_)
         if self.n_clusters is None:
             return CHOSEN_ONCE if self.strategy_ == ONCE else CHOSEN_BY_VOTES
-        return reason(self.records_over_noise_, self.bounds_.n_columns, once=self.strategy_ == ONCE)
+        return reason(self.records_over_noise_, self.bounds_.n_columns, self.strategy_, pure=self.delta == 0)
 
 
 class KMeansByTree(KMeans):

@@ -166,7 +166,7 @@ class ModeClustering(ChoosesReleases, PrivateCenters):
                 return self._search_density(context, k, rng)
             counted = context.grant.part(COUNT_SHARE).release(Count())
             total = float(counted.value.item())
-            clear = clarity_of(context, total, float(counted.stderr.item()), k, allowed=True)
+            clear = clarity_of(context, total, float(counted.stderr.item()), k, allowed=True, most=self._most_clear)
             if clear.once:
                 return self._search_basins(context, k, rng, total, clear)
             return self._search_density(context, k, rng, clear)

@@ -236,7 +236,7 @@ BY_DENSITY = When("else", lambda fit: not by_local_means(fit))
 NO_BASE = When("no `base`", lambda fit: fit["base"] is None)
 MIXTURE_BASE = When("a mixture as `base`", lambda fit: hasattr(fit["base"], "n_components"))
 CLUSTERER_BASE = When("a clusterer as `base`", lambda fit: hasattr(fit["base"], "n_clusters"))
-FEW = When("2 or 3 columns, `delta` above 0", lambda fit: fit.columns in (2, 3) and fit["delta"] > 0)
+FEW = When("2 or 3 columns", lambda fit: fit.columns in (2, 3))
 MANY = WIDE & NOT_PURE & When("2 to 16 clusters", lambda fit: 2 <= (fit["n_clusters"] or 0) <= 16)
 
 
@@ -292,10 +292,10 @@ RELEASES: dict[str, tuple[Case, ...]] = {
     "KMeans": (
         Case((*tree(), STEPS), given("n_clusters") & NEITHER, "k is `n_clusters`"),
         Case(
-            (tree()[0], Release(FourierGrid, times(0, 2)), replace(tree()[2], number=or_none(tree()[2].number)),
-             replace(STEPS, number=times(0, 10))),
+            (tree()[0], Release(FourierGrid, times(0, 2), NOT_PURE), Release(LatticeCounts, times(0, 2), PURE),
+             replace(tree()[2], number=or_none(tree()[2].number)), replace(STEPS, number=times(0, 10))),
             given("n_clusters") & FEW,
-            "k is `n_clusters`. Either the Fourier coefficients, or tree and steps: the first release decides",
+            "k is `n_clusters`. Either coefficients or counts, or tree and steps: the first release decides",
         ),
         Case(
             (tree()[0], Release(ScatterMatrix), Release(FourierFeatures, times(0, 1)),

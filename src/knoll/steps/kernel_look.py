@@ -27,6 +27,8 @@ NODES = 3.0  # nodes of the fields to a bandwidth
 REACH = 4.3  # frequencies are kept up to this over the bandwidth
 PAD = 4.0  # bandwidths between the two ends of the window, round the torus
 FEATURES = 2**16  # of a look, at most: noise for more takes long to draw
+PARTLY = 0.5  # between clusters that touch (0), and clusters so tight that records end where the last centres are (1)
+MARGIN = 0.25  # of what records fill is added at each end: no cluster at the edge is cut
 
 
 @dataclass(frozen=True)
@@ -112,3 +114,8 @@ def smeared(seen: Look, nodes: list[np.ndarray], width: np.ndarray) -> np.ndarra
         basis = lattice.basis(j, at) * np.exp(-0.5 * np.square(turn * width[j]))
         totals = np.tensordot(totals, basis, axes=(0, 1))  # the next column comes first, the nodes last
     return totals
+
+
+def usual_distance(lengths: np.ndarray, k: int, less: float = 0.0) -> float:
+    """Return the usual distance of k clusters that fill these lengths: the side of a cube for each."""
+    return float(np.exp(np.log(lengths).mean()) / (k ** (1 / len(lengths)) - less))

@@ -23,9 +23,9 @@ from knoll.privacy import Grant
 from knoll.queries import Ball, Box, Count
 from knoll.series.persistence import mesh_peaks
 from knoll.steps.choose import Choice, coarser_level
-from knoll.steps.kernel_look import Window, look, view_of
+from knoll.steps.kernel_look import PARTLY, Window, look, usual_distance, view_of
 from knoll.steps.once_basins import surety
-from knoll.steps.one_release import FAR, FIRST, LEAST_EPSILON, PARTLY, nearer, spacing_of
+from knoll.steps.one_release import FAR, FIRST, LEAST_EPSILON, nearer
 
 # Settled on made-up clusters and clouds (benchmarks/choose/small.py).
 PER = 12.0  # records of a Gaussian, over the noise of one count: smaller clusters cannot be seen
@@ -132,14 +132,14 @@ def release_hills(context: FitContext, grant: Grant, total: float, rng: np.rando
     seen = max(total, 1.0) / float(context.grant.worth(context.grant.share).stderr(Count())) / PER
     most = int(np.clip(seen, 2, MOST_SEEN))
     some = int(np.clip(FIRST**0.5 * most, 2, MOST_SEEN))
-    whole = Window(-half, 2 * half, spacing_of(2 * half, some)).affordable()
+    whole = Window(-half, 2 * half, usual_distance(2 * half, some)).affordable()
     first = look(grant.part(FIRST), domain, scales, whole)
     view = view_of([first], scales)
     draws = sample(view, some, total, rng, chains=CHAINS)
     shown = MORE * hills_of(view, draws).k + 1
     k = int(np.clip(max(shown, (shown * most) ** 0.5), 2, most))  # between what was seen and what may be hidden
     low, high, _ = filled(draws, view)
-    near = nearer(whole, low, high, spacing_of(high - low, k, PARTLY if k > FEW else 0.0))
+    near = nearer(whole, low, high, usual_distance(high - low, k, PARTLY if k > FEW else 0.0))
     looks = [first, look(grant, domain, scales, near)]
     view = view_of(looks if near.spacing > FAR * whole.spacing else looks[1:], scales)
     return replace(hills_of(view, sample(view, k, total, rng)), most=seen)

@@ -7,8 +7,8 @@
 
 Bandwidths follow from k, the public bounds and the first look. All else is post-processing.
 
-With Laplace noise (`delta=0`) the l1 norm counts, which grows with the root of the number of frequencies: there the
-tree stays.
+With Laplace noise (`delta=0`) the l1 norm counts, which grows with the root of the number of frequencies: there both
+looks are votes in the cells of a grid (vote_look.py), from which the same densities are sampled.
 """
 
 from dataclasses import dataclass
@@ -25,27 +25,29 @@ from knoll.numeric.posterior.sample import sample
 from knoll.numeric.posterior.view import View
 from knoll.privacy import Ask, Grant
 from knoll.queries import Ball, Box, Count, FourierGrid
-from knoll.steps.kernel_look import BANDWIDTH, FEATURES, Window, look, view_of
+from knoll.steps.kernel_look import BANDWIDTH, FEATURES, MARGIN, PARTLY, Window, look, usual_distance, view_of
 from knoll.steps.means import CellMeans
 from knoll.steps.shapes import Shapes
+from knoll.steps.vote_look import release_vote_view, vote_asks
 
 FIRST, FIRST_CHAINS = 0.3, 2  # part of the budget of the first look, and chains that tell what records fill
 ALIKE = 0.75  # the second look has the kernel of the first, unless clusters are nearer to each other by this factor
 FAR = 0.15  # the first look is forgotten if clusters are nearer by this factor: it shows none of them
-PARTLY = 0.5  # between clusters that touch (0), and clusters so tight that records end where the last centres are (1)
 # Where records fill the bounds from end to end, they may lie along a line, or in a few places: the space that they take
 # says how near the second look is, and the clearer clusters are, the nearer. Settled on the tuned kinds of
 # benchmarks/small and on birch2, epsilon .1 to 1.
 SPARSE = 9.0
-MARGIN = 0.25  # of what records fill is added at each end: no cluster at the edge is cut
 LEAST_EPSILON = 1e-3  # for each record of a user: below, drawing noise for so many features costs too much of it
 MOST_CLUSTERS = 200  # more take long to sample
 # Records of a cluster over the noise of one count, up to which a kernel sum is better, by columns (benchmarks/small).
 MOST_CLEAR = {2: 50.0, 3: 75.0}
-CLEAR_COUNT = 4.0  # standard errors that the number of records is above zero: weights are drawn about it
+MOST_CLEAR_VOTES = {2: 500.0, 3: 500.0}  # the same for votes and Laplace noise, where a tree sees less
+# Standard errors that the number of records is above zero: weights are drawn about it. With Laplace noise anything is
+# better than a tree.
+CLEAR_COUNT = 4.0
 
 
-ONCE, TREE = "kernel sum", "tree"
+ONCE, VOTES, TREE = "kernel sum", "votes", "tree"
 
 
 @dataclass(frozen=True)
@@ -80,22 +82,25 @@ UNKNOWN = Clarity(0.0, once=False)
 def may_release_once(estimator: Any, n_columns: int, k: int) -> bool:
     """Whether parameters and columns allow a kernel sum: what is known before a fit begins."""
     cap = 1 if estimator.unit is None else int(estimator.unit.cap)
-    enough = estimator.delta > 0 and estimator.epsilon >= LEAST_EPSILON * cap
+    enough = estimator.delta == 0 or estimator.epsilon >= LEAST_EPSILON * cap
     return bool(n_columns in MOST_CLEAR and enough and 2 <= k <= MOST_CLUSTERS)
 
 
-def once_asks(n_columns: int, share: float) -> list[Ask]:
-    """Return the most that the looks at a kernel sum ask."""
+def once_asks(n_columns: int, share: float, *, pure: bool = False) -> list[Ask]:
+    """Return the most that the looks at a kernel sum, or at votes, ask."""
+    if pure:
+        return vote_asks(n_columns, share)
     return [Ask(FEATURES, FEATURES, 2, share=FIRST * share, bound=(0.0, FourierGrid.longest(n_columns, FEATURES)))]
 
 
 def clarity(context: FitContext, seen: Shapes, k: int, *, allowed: bool) -> Clarity:
     """Decide between a kernel sum and the tree, from public facts and what is released of all records."""
-    return clarity_of(context, float(seen.count[0]), float(seen.count_sd), k, allowed=allowed)
+    most = limits_of(pure=context.grant.norm == 1)
+    return clarity_of(context, float(seen.count[0]), float(seen.count_sd), k, allowed=allowed, most=most)
 
 
 def clarity_of(
-    context: FitContext, count: float, count_sd: float, k: int, *, allowed: bool, most: dict[int, float] = MOST_CLEAR
+    context: FitContext, count: float, count_sd: float, k: int, *, allowed: bool, most: dict[int, float]
 ) -> Clarity:
     """Decide between a kernel sum and something else, from public facts and the released number of records.
 
@@ -103,29 +108,36 @@ def clarity_of(
     """
     value = max(count, 1.0) / k / float(context.grant.worth(context.grant.share).stderr(Count()))
     plain = isinstance(context.domain, Box | Ball) and not context.domain.constant.any()
-    known = count > CLEAR_COUNT * count_sd
+    known = context.grant.norm == 1 or count > CLEAR_COUNT * count_sd
     return Clarity(value, once=allowed and plain and known and value <= most.get(context.domain.n_columns, 0.0))
+
+
+def limits_of(*, pure: bool) -> dict[int, float]:
+    """Return up to which clarity a kernel sum, or votes, are better than a tree, by columns."""
+    return MOST_CLEAR_VOTES if pure else MOST_CLEAR
 
 
 def reason(
     value: float,
     n_columns: int,
+    strategy: str,
     *,
-    once: bool,
+    pure: bool = False,
     otherwise: str = "tree and steps",
-    limits: dict[int, float] = MOST_CLEAR,
+    limits: dict[int, float] | None = None,
 ) -> str:
     """Return in a sentence why a kernel sum was used, or something else; `value` as in `Clarity`."""
-    most = limits.get(n_columns, 0.0)
+    most = (limits or limits_of(pure=pure)).get(n_columns, 0.0)
+    what, show, are = (f"{VOTES} in a grid", "show", "are") if pure else (f"a {ONCE}", "shows", "is")
     if value <= 0:
         return "A file of an earlier version does not tell why"
     clear = f"A cluster has about {value:.3g} times as many records as one count has noise"
-    if once:
-        return f"{clear}, not above {most:g}: a kernel sum shows more than a tree of cells"
+    if strategy in (ONCE, VOTES):
+        return f"{clear}, not above {most:g}: {what} {show} more than a tree of cells"
     if value <= most:
         return f"{clear}, but the budget is pure or tiny, or a column is constant or no number: {otherwise}"
     if not most:
-        return f"{clear}; a kernel sum is for {' or '.join(map(str, MOST_CLEAR))} columns: {otherwise}"
+        return f"{clear}; {what} {are} for {' or '.join(map(str, MOST_CLEAR))} columns: {otherwise}"
     return f"{clear}, above {most:g}: {otherwise} place centres better"
 
 
@@ -154,20 +166,22 @@ def clusters_of(context: FitContext, view: View, cells: CellFigures) -> OnceFoun
 
 def bars_in_columns(cells: CellFigures, context: FitContext) -> Bars:
     """Return the error bars of cells in the columns, not in the metric of the fit."""
-    bars = bars_of_draws(cells, context.domain.half / context.scales)
+    bars = bars_of_draws(cells, context.domain.half / context.scales, pure=context.grant.norm == 1)
     return Bars(bars.centres * context.scales, bars.sizes, bars.seen)
 
 
 def release_view(context: FitContext, grant: Grant, total: float, k: int, rng: np.random.RandomState) -> View:
     """Look at all of the bounds, then again, finer and nearer if records fill a part of them only."""
     scales, domain = context.scales, context.domain
+    if grant.norm == 1:
+        return release_vote_view(grant, domain, scales, total, k, rng)
     half = domain.half / scales
-    whole = Window(-half, 2 * half, spacing_of(2 * half, k)).affordable()
+    whole = Window(-half, 2 * half, usual_distance(2 * half, k)).affordable()
     first = look(grant.part(FIRST), domain, scales, whole)
     view = view_of([first], scales)
     low, high, space = filled(sample(view, k, total, rng, chains=FIRST_CHAINS), view)
     clear = max(total, 1.0) / k / (FIRST**0.5 * first.noise)
-    spacing = min(spacing_of(high - low, k, PARTLY), whole.spacing)
+    spacing = min(usual_distance(high - low, k, PARTLY), whole.spacing)
     if spacing > ALIKE * whole.spacing:
         spacing = min(spacing, SPARSE / clear**0.5 * (space / k) ** (1 / len(low)))
     if spacing > ALIKE * whole.spacing:
@@ -182,8 +196,3 @@ def nearer(whole: Window, low: np.ndarray, high: np.ndarray, spacing: float) -> 
     more = MARGIN * (high - low) + BANDWIDTH * whole.spacing
     low, high = np.maximum(low - more, 0.0), np.minimum(high + more, whole.length)
     return Window(whole.low + low, high - low, spacing).affordable()
-
-
-def spacing_of(lengths: np.ndarray, k: int, less: float = 0.0) -> float:
-    """Return the usual distance of k clusters that fill these lengths: the side of a cube for each."""
-    return float(np.exp(np.log(lengths).mean()) / (k ** (1 / len(lengths)) - less))

@@ -21,8 +21,9 @@ class ChoosesReleases:
         raise NotImplementedError
 
     def _allows_once(self, n_columns: int, k: int | None) -> bool:
-        """Return whether parameters and columns allow a kernel sum."""
-        return k is not None and may_release_once(self, n_columns, k)
+        """Return whether parameters and columns allow a kernel sum; votes in its place are for `KMeans` alone."""
+        delta: float = self.delta  # type: ignore[attr-defined]
+        return k is not None and delta > 0 and may_release_once(self, n_columns, k)
 
     @property
     def strategy_(self) -> str:
@@ -33,13 +34,13 @@ class ChoosesReleases:
     @property
     def strategy_reason_(self) -> str:
         """Why these releases were made, in a sentence."""
-        once, words = self.strategy_ == ONCE, self._otherwise()[1]
+        strategy, words = self.strategy_, self._otherwise()[1]
         bounds: Any = self.bounds_  # type: ignore[attr-defined]
-        if self.records_over_noise_ <= 0 and once:
+        if self.records_over_noise_ <= 0 and strategy == ONCE:
             return CHOSEN_ONCE
         if self.records_over_noise_ <= 0:
             return f"The columns or the parameters leave no choice, or the file is of an earlier version: {words}"
-        return reason(self.records_over_noise_, bounds.n_columns, once=once, otherwise=words, limits=self._most_clear)
+        return reason(self.records_over_noise_, bounds.n_columns, strategy, otherwise=words, limits=self._most_clear)
 
 
 def strategy_facts(clear: Clarity = UNKNOWN, effective: float = 0.0) -> dict[str, float]:

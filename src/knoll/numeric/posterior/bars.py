@@ -10,7 +10,7 @@ MARGIN, SIZE_MARGIN = 1.1, 1.1
 CHANCE = 0.5  # of the error that as many records, drawn from the density, would make: what no Gaussian follows
 
 
-def bars_of_draws(cells: CellFigures, half: np.ndarray) -> Bars:
+def bars_of_draws(cells: CellFigures, half: np.ndarray, *, pure: bool = False) -> Bars:
     """Return the error bars of centres and sizes, in the metric of the fit; `half`: half the window."""
     count = np.maximum(cells.count, 1e-9)
     variance = cells.squares / count[:, None]
@@ -18,7 +18,7 @@ def bars_of_draws(cells: CellFigures, half: np.ndarray) -> Bars:
     small = 1 + np.minimum(cells.count_sd / count, 1.0)  # a mean is divided by an uncertain count
     error = np.minimum(MARGIN * small[:, None] * np.hypot(cells.mean_sd, own), 2 * half)
     sizes = SIZE_MARGIN * np.hypot(cells.count_sd, CHANCE * np.sqrt(count))
-    seen = cells.count > clear_level(len(count), pure=False) * cells.count_sd
+    seen = cells.count > clear_level(len(count), pure=pure) * cells.count_sd
     seen[seen] = told_apart(cells.centres[seen], cells.mean_sd[seen])
     known = seen[:, None] & (error < GUESS * half)
     return Bars(np.where(known, error, np.inf), sizes, known.any(axis=1))

@@ -12,8 +12,6 @@ from knoll.progress import report
 CHAINS, SWEEPS, EVERY, DRAWS = 8, 80, 3, 17  # draws of a chain: the last ones, so many sweeps apart
 MORE = 5  # Gaussians more than clusters: for shapes that are not round, and records between clusters
 SPREAD = 0.8  # standard deviation of the prior of weights, over its mean
-# Records scatter about any mixture: so much of a Gaussian's expected records is added to the variance of the noise.
-CHANCE = 0.5
 ALONE = 0.3  # how likely a width is that no other Gaussian has, against one that one other has
 STEP, JUMP = 0.5, 0.5  # longest steps and jumps, in usual distances of clusters
 JITTER = 1.0  # log-likelihood by which starts of chains differ
@@ -64,7 +62,7 @@ def sample(
     """
     size, d = k + MORE, view.n_columns
     mean = max(total, 1.0) / size
-    precise = 1 / (view.noise**2 + CHANCE * mean)
+    precise = 1 / (view.noise**2 + view.chance * mean)
     prior = (SPREAD * mean) ** -2.0
     table, reach = view.kernel.smeared(view.widths, d)
     table, even = table * precise, view.kernel.constant * precise

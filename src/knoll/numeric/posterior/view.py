@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 ENTRIES = 2048  # of a table of the kernel against the distance: between entries, it is right within 1e-4
+# Records scatter about any mixture: so much of a Gaussian's expected records is added to the variance of the noise.
+CHANCE = 0.5  # settled on kinds like the tuned ones of benchmarks/small
 REACH = 24.0  # squared distance, in variances, beyond which a Gaussian counts as zero: it is below 1e-5 there
 
 
@@ -64,6 +66,8 @@ class View:
         What one record adds; also the covariance of the noise, over its variance.
     spacing : float
         Usual distance of clusters.
+    chance : float
+        So much of a Gaussian's expected records is added to the variance of the noise.
     """
 
     low: np.ndarray
@@ -74,6 +78,7 @@ class View:
     noise: float
     kernel: Kernel
     spacing: float
+    chance: float = CHANCE
 
     @property
     def n_columns(self) -> int:

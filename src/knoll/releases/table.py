@@ -237,7 +237,7 @@ NO_BASE = When("no `base`", lambda fit: fit["base"] is None)
 MIXTURE_BASE = When("a mixture as `base`", lambda fit: hasattr(fit["base"], "n_components"))
 CLUSTERER_BASE = When("a clusterer as `base`", lambda fit: hasattr(fit["base"], "n_clusters"))
 FEW = When("2 or 3 columns", lambda fit: fit.columns in (2, 3))
-MANY = WIDE & NOT_PURE & When("2 to 16 clusters", lambda fit: 2 <= (fit["n_clusters"] or 0) <= 16)
+MANY = WIDE & NOT_PURE & When("2 to 40 clusters", lambda fit: 2 <= (fit["n_clusters"] or 0) <= 40)
 
 
 def several(fit: Fit) -> bool:
@@ -247,7 +247,7 @@ def several(fit: Fit) -> bool:
     return k is not None and 2 <= k <= 200 and fit["epsilon"] >= 1e-3 * cap
 
 
-MAY_ONCE = FEW & When("2 to 200 groups, `epsilon` not tiny", several)
+MAY_ONCE = FEW & NOT_PURE & When("2 to 200 groups, `epsilon` not tiny", several)
 NOT_ONCE = When("else", lambda fit: not MAY_ONCE.holds(fit))
 LOOKS = Release(FourierGrid, times(0, 2))
 

@@ -25,11 +25,10 @@ CLIPPED = 0.8
 TRUST = 0.8  # relative standard error of the variances that the search and all steps together suggest (settled, too)
 # A mixture's variance differs from that of the records that count to it: they need not be Gaussian (clips hide up to
 # half of the variance of heavy tails), and steps end before it rests. MISFIT, and UNFINISHED times its noise, is taken
-# as the standard error of its logarithm. And noise does not average out: it makes a mixture wide that steps then leave
-# wide, the more columns the more, by MISLED times the square of noise and columns, at most MOST_MISLED (all settled on
-# made-up data; MISFIT on clusters with tails of Student's t with 3 degrees of freedom, and on a core and a wide rest).
-MISFIT, UNFINISHED, MISLED, MOST_MISLED = 0.27, 3.0, 18.0, 0.5
-MOST_DOUBT = 1.0  # standard errors of a logarithm beyond which nothing more is said
+# as a relative standard error. And noise does not average out: it makes a mixture wide that steps then leave wide, the
+# more columns the more, by MISLED times the square of noise and columns, at most MOST_MISLED (all settled on made-up
+# data; MISFIT on clusters with tails of Student's t with 3 degrees of freedom).
+MISFIT, UNFINISHED, MISLED, MOST_MISLED = 0.35, 3.0, 18.0, 0.5
 MOST_UNSEEN = 0.3  # weight of components that are not seen up to which the others tell the quality
 SMALL = 0.02  # least variance within clusters, as a part of what they suggest: noise must not make it vanish
 
@@ -143,7 +142,7 @@ def quality_of_cells(cells: CellSums) -> Quality:
     hidden = CLIPPED * _typical(cells, 1 / np.sqrt(_room(cells))) * max(within, expected)
     seen, prior = noise[0] ** 2 + hidden**2, (TRUST * expected) ** 2
     within = max(within + seen / (seen + prior) * (expected - within), SMALL * expected)
-    error = within * upwards(float(np.sqrt(seen * prior / (seen + prior))) / within)
+    error = float(np.sqrt(seen * prior / (seen + prior)))
     explained, doubt = between / (between + within), error / within
     apart = explained * (1 - explained) * float(np.hypot(doubt, noise[1] / between))
     if float(cells.count.sum()) < 4 * cells.count_sd * k**0.5:  # so few records cannot be told from none
@@ -151,15 +150,6 @@ def quality_of_cells(cells: CellSums) -> Quality:
     factor = within / expected
     shown = silhouette(cells.centres, _shapes(cells, factor), lambda: _shapes(cells, factor, doubt, rng), rng)
     return Quality(within, error, explained, apart, *shown)
-
-
-def upwards(part: float) -> float:
-    """Return the standard error of a variance, as a part of it, if its logarithm has the standard error `part`.
-
-    What clips hide makes variances seem too small, and an error that is a part of them with them. So bars reach as far
-    as the larger values that are likely: two of them are exp(2 part) - 1.
-    """
-    return float(np.expm1(2 * min(part, MOST_DOUBT)) / 2)
 
 
 def _room(cells: CellSums) -> np.ndarray:
@@ -268,7 +258,6 @@ def quality_of_mixture(
     noise = again.std(axis=0, ddof=1)
     part = float(noise[0]) / max(within, 1e-300)
     doubt = MISFIT + UNFINISHED * part + min(MISLED * (d * part) ** 2, MOST_MISLED) + float(weights[~known].sum())
-    doubt = upwards(doubt)
     errors_of = np.hypot(noise, doubt * np.array([within, explained * (1 - explained)]))
 
     def redrawn() -> tuple[np.ndarray, float, np.ndarray]:

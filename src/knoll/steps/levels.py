@@ -172,7 +172,9 @@ def of_numbers(form: Form, domain: Product) -> Form:
     return replace(form, floor=form.floor[at], ceiling=form.ceiling[at], scales=form.scales[at])
 
 
-def mixed_start(domain: Product, weights: Any, means: np.ndarray, covariances: np.ndarray, form: Form) -> MixedMixture:
+def mixed_start(
+    domain: Product, weights: Any, means: np.ndarray, covariances: np.ndarray, form: Form, lift: float = LIFT
+) -> MixedMixture:
     """Return a first mixture from means in all coordinates and covariances of the numbers, proper or not."""
     means, at = domain.clip(means), domain.number_places
     if len(at):
@@ -184,7 +186,7 @@ def mixed_start(domain: Product, weights: Any, means: np.ndarray, covariances: n
         if isinstance(part, Line):
             yes = (share - part.lower) / (part.upper - part.lower)
             share = np.hstack([1 - yes, yes])
-        lifted.append((1 - LIFT) * np.exp(log_shares(share, LEAST_SHARE)) + LIFT / m)
+        lifted.append((1 - lift) * np.exp(log_shares(share, LEAST_SHARE)) + lift / m)
     return MixedMixture(weights, with_shares(means, domain, lifted), covariances, domain)
 
 

@@ -4,7 +4,7 @@ A leaf is a small Gaussian with a released weight, mean and variance per column.
 (steps/tree.py), but finer. The fit to its leaves is post-processing.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from knoll.numeric.mixture import Mixture, onto_simplex
 from knoll.privacy import Ask, Grant, Shares
 from knoll.steps.axes import rotated_tree_asks
 from knoll.steps.choose import Choice, choice_asks, choose_clusters
+from knoll.steps.level_leaves import PRIOR, fit_levels, leaf_masses
 from knoll.steps.levels import has_levels, mixed_start
 from knoll.steps.moments import Form, restricted
 from knoll.steps.refine import solve, synthetic_points
@@ -24,7 +25,6 @@ from knoll.steps.tree import Leaves
 # docs/benchmarks.md, "Mixtures" ("Several columns"), measures these together; it varies none of them singly.
 FINER = 3  # the tree is grown as if for this many times the components: finer leaves show shapes, but have more noise
 STEPS, WIDE = 60, 64  # steps on the leaves; only one with more columns than WIDE, where more take long and gain little
-PRIOR = 0.02  # this part of an average component's records is added at the pooled covariance, so that none collapses
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def start_from_tree(
     weights, means, covariances = fit_leaves(found.leaves, found.seed, found.hedge, k, rng)
     if found.rotation is not None:
         means, covariances = _lift(means, covariances, found.root)
-    return _started(context, found, (weights, means, covariances), Choice.given(k), form)
+    return _started(context, found, (weights, means, covariances), Choice.given(k), form, found.leaves)
 
 
 def _start_from_choice(
@@ -97,8 +97,14 @@ def _start_from_choice(
     return _started(context, chosen.found, parts, chosen.choice, form)
 
 
-def _started(context: FitContext, found: Searched, parts: tuple[np.ndarray, ...], choice: Choice, form: Form) -> Start:
-    """Return the start in the columns, from weights, means and covariances in the frame of a search."""
+def _started(
+    context: FitContext, found: Searched, parts: tuple[np.ndarray, ...], choice: Choice, form: Form,
+    leaves: Leaves | None = None,
+) -> Start:  # fmt: skip
+    """Return the start in the columns, from weights, means and covariances in the frame of a search.
+
+    With levels, it is fitted to the leaves once more, if there are any, as a mixture of numbers and levels.
+    """
     weights, means, covariances = parts
     if found.rotation is None:
         means, turn = found.frame.outside(means), np.diag(context.scales)
@@ -108,6 +114,8 @@ def _started(context: FitContext, found: Searched, parts: tuple[np.ndarray, ...]
     if has_levels(context.domain):
         across = turn[:, context.domain.number_places]
         mixed = mixed_start(context.domain, weights, means, across.T @ covariances @ across, form)
+        if leaves is not None:
+            mixed = fit_levels(_in_columns(context, found, leaves), across, mixed, form)
         return Start(mixed, float(found.root.count[0]), choice)
     covariances = turn.T @ covariances @ turn
     mixture = Mixture.nearest(weights, context.domain.clip(means), covariances, form.floor)
@@ -123,13 +131,25 @@ def _lift(means: np.ndarray, covariances: np.ndarray, root: Leaves) -> tuple[np.
     return np.hstack([means, np.tile(root.mean[0, q:], (k, 1))]) if d > q else means, full
 
 
+def _in_columns(context: FitContext, found: Searched, leaves: Leaves) -> Leaves:
+    """Return leaves whose means are in the columns; along axes that were not searched, as those of all records."""
+    m, d = len(leaves.count), found.root.mean.shape[1]
+    if found.rotation is None:
+        return replace(leaves, mean=found.frame.outside(leaves.mean))
+    rest = d - leaves.mean.shape[1]
+    means = np.hstack([leaves.mean, np.tile(found.root.mean[0, d - rest :], (m, 1))])
+    variances = np.hstack([leaves.variance, np.tile(found.root.variance[0, d - rest :], (m, 1))])
+    return replace(
+        leaves, mean=context.domain.centre + means @ (found.rotation.axes * context.scales), variance=variances
+    )
+
+
 def fit_leaves(
     leaves: Leaves, root: Leaves, hedge: np.ndarray, k: int, rng: np.random.RandomState
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return weights, means and covariances of a mixture fitted to leaves. Each leaf counts as a small Gaussian."""
     centres = solve(*synthetic_points(leaves, hedge, rng), k, rng)
-    mass = np.where(leaves.count > np.sqrt(leaves.count_variance), leaves.count, 0.0)
-    mass[leaves.count.argmax()] = max(float(leaves.count.max()), 1.0)
+    mass = leaf_masses(leaves)
     d = leaves.mean.shape[1]
     means, weights = centres.at, onto_simplex(centres.weight / centres.weight.sum())
     covariances = np.einsum("ki,ij->kij", np.maximum(centres.variance, 1e-12 * root.variance), np.eye(d))

@@ -38,8 +38,8 @@ class TopicShares(Shares):
     """Shares of the budget; settled by benchmarks/topics/keywords.py."""
 
     topics: float = 0.55
-    words: float = 0.12
-    by_topic: float = 0.33
+    words: float = 0.17
+    by_topic: float = 0.28
 
 
 SHARES = TopicShares()

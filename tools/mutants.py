@@ -740,8 +740,8 @@ MUTANTS = [
     ),
     Mutant(
         "a file stays as it is between passes",
-        "engines/files.py",
-        "    if _stamp(file) != stamp:",
+        "engines/reading.py",
+        "    if stamp_of(file) != stamp:",
         "    if False:",
         FILES,
         "changes_between",

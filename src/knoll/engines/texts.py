@@ -15,7 +15,7 @@ import pyarrow as pa
 from knoll.engines.csv import Dialect
 from knoll.engines.ids import id_kind
 from knoll.engines.listing import file_kind
-from knoll.engines.parts import CsvPart, Part, check_columns, open_part
+from knoll.engines.parts import ArrowPart, CsvPart, Part, check_columns, open_part
 from knoll.engines.reading import check_unchanged, safely_read, stamp_of
 from knoll.engines.stream import Stream, safely
 from knoll.engines.tokens import LONGEST
@@ -54,8 +54,13 @@ class TextBlocks:
 
 
 def plain(value: Any) -> str | None:
-    """Return a text, cut; None for what is no text, or blank."""
-    return value[:LONGEST] if isinstance(value, str) and value and not value.isspace() else None
+    """Return a text, cut; None for what is no text. An empty text is one: it has a vector, and no words."""
+    return value[:LONGEST] if isinstance(value, str) else None
+
+
+def written(value: Any) -> str | None:
+    """Return a text of a file without types, cut: there, an empty field and a missing one are the same."""
+    return plain(value) if value and not value.isspace() else None
 
 
 class TextFiles:
@@ -80,7 +85,7 @@ class TextFiles:
         self._stamps = [stamp_of(file) for file in files]
         for part in self._parts:
             check_columns(part, [text] if self._user is None else [text, self._user])
-            if hasattr(part, "kind"):
+            if isinstance(part, ArrowPart):
                 check_kinds(part.kind, text, self._user, part.path.name)
 
     def count(self) -> int:
@@ -103,13 +108,13 @@ class TextFiles:
         for part, stamp in zip(self._parts, self._stamps, strict=True):
             check_unchanged(part.path, stamp)
             for batch in self._batches(part, self._user):
-                yield from blocks_of(batch, self._text, self._user, seen, whole)
+                yield from blocks_of(batch, self._text, self._user, seen, whole, plain if _typed(part) else written)
                 seen += batch.num_rows
             check_unchanged(part.path, stamp)
 
     def _batches(self, part: Part, user: str | None) -> Iterator[Any]:
         """Yield record batches; of files without types, texts as texts."""
-        texts = () if hasattr(part, "kind") else (self._text,)
+        texts = () if _typed(part) else (self._text,)
         batches = safely_read(part.path, self._dialect, part.batches, [self._text], user, texts, AT_ONCE)
         while (batch := safely_read(part.path, self._dialect, next, batches, None)) is not None:
             yield batch
@@ -137,12 +142,14 @@ def text_stream(stream: Stream, text: str, unit: Unit | None) -> TextBlocks:
     return TextBlocks(count, blocks)
 
 
-def blocks_of(batch: Any, text: str, user: str | None, seen: int, whole: int) -> Iterator[TextBlock]:
+def blocks_of(
+    batch: Any, text: str, user: str | None, seen: int, whole: int, read: Callable[[Any], str | None] = plain
+) -> Iterator[TextBlock]:
     """Yield a batch in blocks of a size that is easy on memory."""
     for start in range(0, batch.num_rows, AT_ONCE):
         part = batch.slice(start, AT_ONCE)
         users = None if user is None else part.column(user)
-        texts = [plain(value) for value in part.column(text).to_pylist()]
+        texts = [read(value) for value in part.column(text).to_pylist()]
         yield TextBlock(texts, users, min(1.0, (seen + start + len(texts)) / whole))
 
 
@@ -163,6 +170,10 @@ def check_kinds(kind: Callable[[str], Any], text: str, user: str | None, where: 
         raise DataError(f"column {text!r} of {where} holds {found}, not texts")
     if user is not None and id_kind(kind(user)) is None:
         raise DataError(f"column {user!r} of {where} holds {kind(user)}; ids are texts or whole numbers")
+
+
+def _typed(part: Part) -> bool:
+    return isinstance(part, ArrowPart)
 
 
 def _opened(file: Path, kind: str, dialect: Dialect) -> Part:

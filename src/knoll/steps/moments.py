@@ -70,7 +70,7 @@ class Belief:
     measured : boolean array of shape (k,)
         Which components stood out from the noise of at least one release.
     shrinkage : array of shape (k,)
-        How far the mixture's covariances were shrunk to their diagonals.
+        How far the mixture's correlations were shrunk.
     steps : tuple of MeasuredStep
         What each release showed, for the error bars.
     """

@@ -4,7 +4,8 @@ Protocol. Old Faithful (KNOLL_DATA): 50 runs at epsilon = 3, bounds 30 to 110 mi
 of the same data. Simulation: the paper's three components, rounded to integers as theirs, bounds 0 to 70; RMSE of
 weights, means and variances against the truth, averaged over components; figures of the authors' own code (10 runs)
 beside it. Central fits are pure (delta = 0), as in the paper, unless a column says otherwise. Dimensions: five
-components with random full covariances, mean log-likelihood of the data beside a non-private fit with three starts.
+components with random full covariances, mean log-likelihood of the data beside a non-private fit with three starts
+(dimensions.py).
 
     make bench-mixtures                  about 15 minutes
     make bench-mixtures ARGS=--quick     about a minute
@@ -22,7 +23,7 @@ from sklearn.mixture import GaussianMixture as NonprivateMixture
 import knoll
 from benchmarks.common import RESULTS, median_seconds, write
 from benchmarks.data import folder
-from knoll.mixture import Mixture
+from benchmarks.mixtures.dimensions import dimensions, random_mixture
 from knoll.mixture.central import STEPS
 from knoll.plots import plot_side_by_side
 
@@ -179,46 +180,7 @@ def draw(found: dict, path: Path) -> None:
     figure.savefig(path, dpi=120)
 
 
-# ---- several dimensions ---------------------------------------------------------------------------
-
-
-def random_mixture(d: int, k: int, n: int, seed: int) -> np.ndarray:
-    rng = np.random.RandomState(seed)
-    roots = rng.standard_normal((k, d, d)) / d**0.5
-    covariances = roots @ roots.transpose(0, 2, 1) + 0.3 * np.eye(d)
-    means = rng.standard_normal((k, d)) * 3 / 2**0.5
-    return Mixture(rng.dirichlet(np.full(k, 5.0)), means, covariances).sample(n, rng)
-
-
-def dimensions(runs: int, quick: bool) -> list[dict]:
-    cells = [(2, 50_000, 1.0), (8, 50_000, 1.0)] if quick else [
-        (2, 50_000, 1.0), (8, 50_000, 1.0), (8, 5_000, 1.0), (8, 50_000, 0.1), (16, 50_000, 1.0), (16, 5_000, 1.0),
-        (16, 50_000, 0.1),
-    ]  # fmt: skip
-    rows = []
-    for d, n, epsilon in track(cells, description="dimensions"):
-        scores: dict[str, list[float]] = {}
-        shrinkage = []
-        for seed in range(runs):
-            X = random_mixture(d, 5, n, seed)
-            common = {"epsilon": epsilon, "bounds": (-12, 12), "random_state": seed}
-            fits = {
-                "GaussianMixture": knoll.GaussianMixture(5, **common).fit(X),
-                "EM": knoll.EMGaussianMixture(5, **common).fit(X),
-                "hard EM": knoll.HardEMGaussianMixture(5, **common).fit(X),
-                "paper": knoll.GaussianMixture(5, preset="paper", **common).fit(X),
-            }
-            scores.setdefault("non-private", []).append(nonprivate(X, 5, 3, seed).score(X))
-            for name, fit in fits.items():
-                scores.setdefault(name, []).append(fit.score(X))
-            shrinkage.append(fits["GaussianMixture"].shrinkage_.mean())
-        best = np.array(scores["non-private"])
-        gap = np.array(scores["GaussianMixture"]) / best - 1
-        row = {"columns": d, "n": f"{n:,}", "epsilon": f"{epsilon:g}"}
-        row |= {name: f"{np.mean(values):.2f}" for name, values in scores.items()}
-        row["worst gap of GaussianMixture"] = f"{100 * gap.max():.2f} %"
-        rows.append(row | {"shrinkage": f"{np.mean(shrinkage):.2f}"})
-    return rows
+# ---- speed --------------------------------------------------------------------------------------
 
 
 def speed(quick: bool) -> list[dict]:

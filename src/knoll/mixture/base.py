@@ -43,7 +43,8 @@ MIXTURE = """weights_ : array of shape (n_components,)
     components_seen_ : boolean array of shape (n_components,)
         Which components can be told from noise.
     shrinkage_ : array of shape (n_components,)
-        How far covariances were shrunk to their diagonals because of privacy noise: 0 not at all, 1 all the way.
+        How far correlations were shrunk, to zero and to what components share, because of privacy noise: 0 not at all,
+        1 all the way.
     n_components_ : int
         The number of components.
     n_records_ : float
@@ -64,7 +65,7 @@ class Components:
     errors : tuple of arrays
         Standard errors of weights, means and covariances.
     shrinkage : array of shape (n_components,)
-        How far covariances were shrunk to their diagonals.
+        How far correlations were shrunk.
     total : float
         Released number of records.
     choice : Choice, optional

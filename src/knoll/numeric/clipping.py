@@ -49,11 +49,11 @@ def noise_weights(d: int, radius: float, products: str, norm: int) -> tuple[floa
     """Return the weights of count and squares (displacements have 1) that lose least of the likelihood.
 
     Let (count, displacement, squares) have weights p and unit noise. This costs sum(c / p^2) / 2 of a component's
-    log-likelihood, with c = (1, d R^2, ...). The noise scale is proportional to the norm of (g p), where g holds the
-    largest norms of the three parts.
+    log-likelihood, with c = (1 + d / 2, d R^2, ...): squares are divided by the count, so its noise scales all d
+    variances. The noise scale is proportional to the norm of (g p), where g holds the largest norms of the three parts.
     """
     entries = {"full": d + 2 * (d * (d - 1) / 2) * (DIAGONAL / OFF) ** 2, "diag": d, "trace": 1 / d}[products]
-    costs = np.array([1.0, d * radius**2, radius**4 * entries / 2])
+    costs = np.array([1.0 + d / 2, d * radius**2, radius**4 * entries / 2])
     wide = 1 + OFF / DIAGONAL * (d - 1) / 2 if products == "full" else 1.0
     p = costs**0.25 if norm == 2 else (costs / np.array([1.0, d**0.5, wide])) ** (1 / 3)
     return float(p[0] / p[1]), float(p[2] / p[1])

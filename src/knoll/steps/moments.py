@@ -14,9 +14,10 @@ import numpy as np
 from knoll.numeric.clipping import NARROW_CLIP, clip_factors, clip_radius, noise_weights, unclip
 from knoll.numeric.distances import nearest
 from knoll.numeric.mixture import Mixture, onto_simplex
+from knoll.numeric.shrink import Measured, likely_correlations, likely_variances, not_narrower
 from knoll.privacy import Ask, Grant
 from knoll.queries import Ball, Box, ComponentMoments, Gaussians, Nearest
-from knoll.queries.components import COARSE, DIAGONAL, FINE, OFF, Products
+from knoll.queries.components import COARSE, FINE, Products
 from knoll.steps.component_bars import MeasuredStep
 
 PRODUCTS = {"full": "full", "tied": "full", "diag": "diag", "spherical": "trace"}
@@ -25,7 +26,12 @@ PRODUCTS = {"full": "full", "tied": "full", "diag": "diag", "spherical": "trace"
 QUIET = 0.02  # above this noise of a whitened covariance the clip is narrow: less noise, for a bias that is put back
 MOST_NOISE = 2.0**48  # above this noise scale, in grid units, the coarse grid is used: it keeps integers small
 START = 0.3**2  # assumed variance of a start's whitened means and covariances: more trusts the first release more
-LEFT = 0.3  # standard error that a step without noise would leave, as a part of that before it: steps converge slowly
+# Standard error that a step without noise would leave, as a part of that before it: steps converge slowly. It is
+# ROUGH_LEFT where noise is far above ROUGH: what a step measures about a mixture of a wrong shape is far off then.
+LEFT, ROUGH_LEFT, ROUGH = 0.3, 0.5, 0.1
+# Tails of data are seldom Gaussian, and a narrow clip takes more of them off: if noise is far above ROUGH, variances
+# are taken to be larger by TAILS than what a Gaussian has. It costs a Gaussian less than other tails gain.
+TAILS = 0.1
 LEAST = 0.1  # no step narrows a component by more than this factor: noise must not make it vanish
 SEEN = 2.0  # a component is seen if its count exceeds this many standard errors: noise alone rarely does
 
@@ -64,7 +70,7 @@ class Belief:
     measured : boolean array of shape (k,)
         Which components stood out from the noise of at least one release.
     shrinkage : array of shape (k,)
-        How far the mixture's covariances were shrunk to their diagonals.
+        How far the mixture's correlations were shrunk.
     steps : tuple of MeasuredStep
         What each release showed, for the error bars.
     """
@@ -189,7 +195,15 @@ def read_moments(
         away = away * np.eye(d)
     per = 1 / d if query.products == "trace" else 1.0
     noise = [errors, stderr[:, 1] / n / shorter, stderr[:, 1 + d] * per / n / narrower]
-    return ReleasedMoments(counts, moves, unclip(spreads, radius) - away, roots, np.stack(noise))
+    spreads = unclip(spreads, radius)
+    if radius < clip_radius(d):
+        spreads = spreads * (1 + TAILS * rough(noise[2]))[:, None, None]
+    return ReleasedMoments(counts, moves, spreads - away, roots, np.stack(noise))
+
+
+def rough(noise: np.ndarray) -> np.ndarray:
+    """Return how far the noise of whitened covariances is above ROUGH: from 0, far below, to 1."""
+    return 1 / (1 + np.square(ROUGH / np.maximum(noise, 1e-9)))
 
 
 def learn(belief: Belief, seen: ReleasedMoments, form: Form) -> Belief:
@@ -200,12 +214,11 @@ def learn(belief: Belief, seen: ReleasedMoments, form: Form) -> Belief:
     counts = belief.counts + gain[0] * (seen.counts - belief.counts)
     old = belief.mixture.means
     means = old + gain[1][:, None] * np.einsum("kij,kj->ki", seen.roots, seen.moves)
-    values, vectors = np.linalg.eigh(seen.spreads)
-    spreads = (vectors * np.maximum(values, LEAST)[:, None, :]) @ vectors.transpose(0, 2, 1)
-    found = seen.roots @ spreads @ seen.roots.transpose(0, 2, 1)
+    found = seen.roots @ seen.spreads @ seen.roots.transpose(0, 2, 1)
     covariances = belief.covariances + gain[2][:, None, None] * (found - belief.covariances)
     noise = (1 - gain) ** 2 * belief.noise + gain**2 * np.square(seen.errors)
-    unknown = (1 - gain) * belief.unknown + LEFT**2 * gain * belief.unknown
+    left = LEFT**2 + (ROUGH_LEFT**2 - LEFT**2) * rough(seen.errors[2])
+    unknown = (1 - gain + left * gain) * belief.unknown
     if form.covariance_type == "tied":
         share = np.maximum(counts, 0.0) / max(float(np.maximum(counts, 0.0).sum()), 1e-9)
         covariances = np.broadcast_to(np.tensordot(share, covariances, axes=1), covariances.shape)
@@ -223,25 +236,26 @@ def learn(belief: Belief, seen: ReleasedMoments, form: Form) -> Belief:
 
 
 def shaped(belief: Belief, form: Form) -> Belief:
-    """Return a belief with the proper mixture nearest to it.
+    """Return a belief with a proper mixture that is likely: variances and correlations are drawn together (shrink.py).
 
-    Correlations are shrunk to zero by the part of their squares that is noise. If off-diagonal entries have noise of
-    variance t in whitened coordinates, a correlation r has noise of variance t (1 + r^2). Components that were never
-    measured lose their correlations.
+    Components that were never measured lose their correlations.
     """
-    d = belief.means.shape[1]
-    variances = np.clip(np.einsum("kii->ki", belief.covariances), form.floor, form.ceiling)
-    size = np.sqrt(variances[:, :, None] * variances[:, None, :])
-    r = np.clip(belief.covariances / size, -1.0, 1.0) * (1 - np.eye(d))
-    off = belief.noise[2] * (DIAGONAL / OFF) ** 2
-    energy = np.square(r).sum(axis=(1, 2))
-    spurious = off * (d * (d - 1) + energy)
-    shrinkage = np.where(energy > 0, np.minimum(spurious / np.maximum(energy, 1e-300), 1.0), 0.0)
+    k, d = belief.means.shape
+    before, tied = belief.mixture.covariances, form.covariance_type == "tied"
+    known = np.full(k, belief.measured.any()) if tied else belief.measured
+    measured = Measured(belief.covariances, before, belief.noise[2], belief.counts, known)
+    if form.covariance_type == "spherical":
+        variances = np.maximum(np.einsum("kii->ki", belief.covariances), LEAST * np.einsum("kii->ki", before))
+    else:
+        variances = likely_variances(measured, LEAST)
+    variances = np.clip(variances, form.floor, form.ceiling)
+    shapes, shrinkage = np.tile(np.eye(d), (k, 1, 1)), np.zeros(k)
     if form.covariance_type in ("full", "tied") and d > 1:
-        shrinkage = np.where(belief.measured, shrinkage, 1.0)
-    drawn = size * ((1 - shrinkage)[:, None, None] * r + np.eye(d))
+        shapes, shrinkage = likely_correlations(measured, variances, shared=not tied)
+    covariances = shapes * np.sqrt(variances[:, :, None] * variances[:, None, :])
+    covariances = np.where(known[:, None, None], not_narrower(covariances, before, LEAST), covariances)
     weights = onto_simplex(np.maximum(belief.counts, 0.0) / max(float(np.maximum(belief.counts, 0.0).sum()), 1e-9))
-    mixture = Mixture.nearest(weights, belief.means, drawn, form.floor)
+    mixture = Mixture.nearest(weights, belief.means, covariances, form.floor)
     return replace(belief, mixture=mixture, shrinkage=shrinkage)
 
 

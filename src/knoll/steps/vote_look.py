@@ -22,7 +22,7 @@ from knoll.queries.query import COUNT_WEIGHT
 
 # Settled on the tuned kinds of benchmarks/small.
 FIRST, FIRST_CHAINS = 0.1, 2  # part of the budget of the first look, and chains that tell what records fill
-FIRST_SIDE, SIDE = 0.4, 0.12  # of a cell, over the usual distance of clusters
+FIRST_SIDE, SIDE = 0.4, {2: 0.12, 3: 0.25}  # of a cell, over the usual distance of clusters; by columns
 PARTLY = 0.5  # between clusters that touch (0), and clusters so tight that records end where the last centres are (1)
 MARGIN = 0.25  # of what records fill is added at each end: no cluster at the edge is cut
 NEARER = 0.75  # the second look has a window of its own if clusters are nearer to each other by this factor
@@ -46,12 +46,12 @@ def release_vote_view(
     low, high = filled(sample(view, k, total, rng, chains=FIRST_CHAINS), view)
     spacing = min(usual_distance(high - low, k, PARTLY), whole)
     if spacing > NEARER * whole:
-        second = look(grant, domain, scales, (-half, 2 * half), SIDE * whole)
+        second = look(grant, domain, scales, (-half, 2 * half), SIDE[len(half)] * whole)
         return view_of_votes([first, second], -half, 2 * half, whole)
     more = MARGIN * (high - low) + FIRST_SIDE * whole / 2
     low, high = np.maximum(low - more, 0.0), np.minimum(high + more, 2 * half)
     near = low - half, high - low
-    return view_of_votes([look(grant, domain, scales, near, SIDE * spacing)], *near, spacing)
+    return view_of_votes([look(grant, domain, scales, near, SIDE[len(half)] * spacing)], *near, spacing)
 
 
 def look(

@@ -1,11 +1,15 @@
 """Steps that refine centres: what is merged, averaged and expected."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from knoll.queries import Box, Frame
 from knoll.steps.centres import Centres, fused
-from knoll.steps.refine import averaged, expected
+from knoll.steps.refine import affordable_steps, averaged, expected
 from knoll.steps.shapes import Shapes
+from knoll.steps.tree import Leaves
 
 
 def test_what_a_cell_weighs_in_which_nothing_is_seen():
@@ -37,3 +41,19 @@ def test_counts_are_averaged_over_steps():
     count, doubt = averaged(np.array([100.0, 10.0]), np.full(2, 300.0), seen)
     assert count == pytest.approx([110.0, 10 - 40 * 301 / 701])
     assert doubt == pytest.approx([200.0, 400 * 301 / 701])
+
+
+def test_laplace_noise_has_fewer_steps():
+    """At the same standard error of the whole budget, shares of a pure one are worth less."""
+    frame = Frame(Box((-1.0,) * 4, (1.0,) * 4))
+    root = Leaves(
+        np.array([0]), np.array([4000.0]), np.ones(1), np.zeros((1, 4)), np.full((1, 4), 0.1), -np.ones((1, 4)),
+        np.ones((1, 4)),
+    )  # fmt: skip
+
+    def steps(norm):
+        grant = SimpleNamespace(norm=norm, share=1.0, stderr=lambda query: np.full(query.shape, 20.0))
+        grant.worth = lambda share: grant
+        return affordable_steps(grant, frame, root, 4)
+
+    assert 1 <= steps(1) < steps(2)

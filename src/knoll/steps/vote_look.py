@@ -23,7 +23,7 @@ from knoll.steps.kernel_look import MARGIN, PARTLY, usual_distance
 
 # Settled on the tuned kinds of benchmarks/small.
 FIRST, FIRST_CHAINS = 0.1, 2  # part of the budget of the first look, and chains that tell what records fill
-FIRST_SIDE, SIDE = 0.4, 0.12  # of a cell, over the usual distance of clusters
+FIRST_SIDE, SIDE = 0.4, {2: 0.12, 3: 0.25}  # of a cell, over the usual distance of clusters; by columns
 NEARER = 0.75  # the second look has a window of its own if clusters are nearer to each other by this factor
 FEWEST, MOST = 4, {2: 320, 3: 48}  # cells along a column; at most by columns: more take long to read
 
@@ -45,12 +45,12 @@ def release_vote_view(
     low, high, _ = filled(sample(view, k, total, rng, chains=FIRST_CHAINS), view)
     spacing = min(usual_distance(high - low, k, PARTLY), whole)
     if spacing > NEARER * whole:
-        second = look(grant, domain, scales, (-half, 2 * half), SIDE * whole)
+        second = look(grant, domain, scales, (-half, 2 * half), SIDE[len(half)] * whole)
         return view_of_votes([first, second], -half, 2 * half, whole)
     more = MARGIN * (high - low) + FIRST_SIDE * whole / 2
     low, high = np.maximum(low - more, 0.0), np.minimum(high + more, 2 * half)
     near = low - half, high - low
-    return view_of_votes([look(grant, domain, scales, near, SIDE * spacing)], *near, spacing)
+    return view_of_votes([look(grant, domain, scales, near, SIDE[len(half)] * spacing)], *near, spacing)
 
 
 def look(

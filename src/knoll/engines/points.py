@@ -22,7 +22,7 @@ class KeptPoints:
 
     def __init__(self, domain: Any, most: int | None = None) -> None:
         self.domain, self._most = domain, _MOST_BYTES if most is None else most
-        self._blocks: dict[int, Gridded] = {}
+        self._blocks: dict[int, Any] = {}
         self._held, self._lock = 0, threading.Lock()
 
     def points(self, number: int, rows: Floats) -> Floats:

@@ -42,6 +42,20 @@ def unpack(low, high, grid):
     grid[:] = ((high[:, None] >> 4 * np.arange(8)) % 16 << 16) + low.astype(np.int64) - 2**19
 
 
+def join(fine, coarse, ratio, out):
+    beyond = coarse - np.rint(fine * ratio).astype(np.int64) + 4
+    out[:] = 8 * fine.astype(np.int64) + beyond
+    return int(((beyond < 0) | (beyond > 7)).sum())
+
+
+def fine_of(joined, out):
+    out[:] = joined // 8
+
+
+def coarse_of(joined, ratio, out):
+    out[:] = np.rint(joined // 8 * ratio) + joined % 8 - 4
+
+
 def sum_of_hashes(columns):
     mixed = np.zeros(columns.shape[1], dtype=np.uint64)
     for j, column in enumerate(columns):

@@ -156,7 +156,8 @@ def test_what_cannot_be_packed_is_read_again(X, rng, tmp_path, monkeypatch):
     query = asked(Box((-2.0,) * COLUMNS, (2.0,) * COLUMNS), rng)[0]
     for _ in range(2):
         assert np.array_equal(engine.aggregate(query), query.summarise(X))
-    assert engine._points._held == 0 and not engine._points._blocks
+    assert engine._points._held == 0
+    assert not engine._points._blocks
 
 
 def test_other_numbers_become_the_same_points(rng, tmp_path):

@@ -28,8 +28,9 @@ class Compiled:
         Loops over arrays, in the part of Python that numba compiles. It calls nothing of ours but `calls`.
     kinds : sequence of str
         What its arguments are: `f` a double, `i` a 64-bit integer, `o` one of 32 bits, `u`, `s` and `w` one of 32,
-        16 and 64 bits without a sign, `b` a byte, with the number of dimensions if it is an array. Arrays are contiguous and read only; capitals
-        (`F2`, `I1`) are written to, `c2` are doubles column after column, `a2` in any layout.
+        16 and 64 bits without a sign, `b` a byte, with the number of dimensions if it is an array. Arrays are
+        contiguous and read only; capitals (`F2`, `I1`) are written to, `c2` are doubles column after column, `a2` in
+        any layout.
     calls : sequence of Compiled
         Compiled functions of the same file that it calls by their names: a change of the file compiles all anew.
     """

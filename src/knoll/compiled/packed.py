@@ -1,4 +1,4 @@
-"""Grid points of up to eight columns in 20 bytes instead of 32: nothing is lost, and a file's fit keeps more of them."""
+"""Grid points of up to eight columns in 20 bytes instead of 32: nothing is lost, and more of a file can be kept."""
 
 import numpy as np
 

@@ -35,7 +35,7 @@ from knoll.engines.vectors import folded, spread, width_of
 from knoll.privacy.errors import DataError, brief
 from knoll.privacy.query import QueryProtocol
 from knoll.privacy.relation import Record, Unit, User
-from knoll.queries.grid import Gridded
+from knoll.queries.grid import Gridded, TwoGrids
 from knoll.queries.points import points_on
 
 _RUNS_EACH = 2  # runs of row groups to a thread, at least: else some threads would wait for the last
@@ -128,6 +128,7 @@ class FileEngine(Engine):
     def aggregate(self, query: QueryProtocol) -> Integers:
         """Return the exact integer total of a query over all rows; grid points of records in few columns are kept."""
         alone = isinstance(self.unit, Record) and self.missing != "count"
+        alone = alone and not isinstance(getattr(query, "gridded", None), TwoGrids)  # which takes more than 20 bits
         kept = points_for(query, self._points, FilePoints) if alone else None
         if not isinstance(kept, FilePoints):
             total = super().aggregate(query)

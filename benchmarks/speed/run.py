@@ -11,7 +11,6 @@ A ratio above its limit ends the run with an error.
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -26,7 +25,7 @@ from sklearn.datasets import make_blobs
 import knoll
 from benchmarks.common import RESULTS, median_seconds, write
 from benchmarks.speed import fits
-from benchmarks.speed.fits import BOUNDS
+from benchmarks.speed.fits import BOUNDS, peak_memory
 from benchmarks.speed.limits import roofline_rows, scaling_rows
 from knoll.privacy import noise
 from knoll.queries import Nearest, candidates
@@ -87,7 +86,7 @@ def fit_and_report(path: str) -> None:
     model = knoll.Lloyd(16, bounds=BOUNDS, random_state=0)
     model.fit(np.random.default_rng(0).normal(size=(1000, 8)))
     seconds = median_seconds(lambda: model.fit(path), 3)
-    print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)
+    print(seconds, peak_memory() / 1e9)
 
 
 def file_rows(rows: int) -> list[dict]:

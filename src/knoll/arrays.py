@@ -6,6 +6,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Small = npt.NDArray[np.int32]
+Halves = npt.NDArray[np.uint16]
 Places = npt.NDArray[np.uint32]
 Words = npt.NDArray[np.uint64]  # random bits
 Bools = npt.NDArray[np.bool_]

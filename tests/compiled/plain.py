@@ -31,6 +31,40 @@ def to_grid_eight(block, centre, per_step, limit, out):
 to_grid_eight_any = to_grid_eight_columns = to_grid_eight
 
 
+def pack(grid, low, high):
+    moved = grid.astype(np.int64) + 2**19
+    low[:] = moved % 2**16
+    high[:] = ((moved >> 16) % 16 << 4 * np.arange(8)).sum(axis=1)
+    return int(((moved < 0) | (moved >= 2**20)).any(axis=1).sum())
+
+
+def unpack(low, high, grid):
+    grid[:] = ((high[:, None] >> 4 * np.arange(8)) % 16 << 16) + low.astype(np.int64) - 2**19
+
+
+def join(fine, coarse, ratio, out):
+    beyond = coarse - np.rint(fine * ratio).astype(np.int64) + 4
+    out[:] = 8 * fine.astype(np.int64) + beyond
+    return int(((beyond < 0) | (beyond > 7)).sum())
+
+
+def fine_of(joined, out):
+    out[:] = joined // 8
+
+
+def coarse_of(joined, ratio, out):
+    out[:] = np.rint(joined // 8 * ratio) + joined % 8 - 4
+
+
+def sum_of_hashes(columns):
+    mixed = np.zeros(columns.shape[1], dtype=np.uint64)
+    for j, column in enumerate(columns):
+        mixed ^= column
+        mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
+        mixed = (mixed ^ (mixed >> np.uint64(29))) + np.uint64(j + 1)
+    return int(mixed.sum(dtype=np.uint64))
+
+
 def into_ball(grid, factor, most, radius):
     grid[:] = np.clip(np.rint(grid * factor), -most, most)
     whole = grid.astype(np.int64)

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from knoll.compiled.hashes import sum_of_hashes
+from knoll.compiled.packed import pack, unpack
 from knoll.compiled.reports import share_out
 from knoll.compiled.waves import waves
 from knoll.queries import Ball, Box, CellShapes, Frame, Nearest, SplitTree, TwoLevel
@@ -126,3 +128,34 @@ def test_reports_are_shared_out_by_probability(k, rng):
     assert value == pytest.approx(plain.share_out(reports, times, logs, weights, plainly, None), rel=1e-12)
     assert found == pytest.approx(plainly, abs=1e-10)
     assert found[0].sum() == pytest.approx(times.sum())
+
+
+def test_packed_grid_points_are_whole(rng):
+    ends = [-(2**19), -(2**18), -1, 0, 1, 2**18, 2**19 - 1]
+    grid = np.vstack([rng.integers(-(2**18), 2**18 + 1, size=(300, 8)), rng.choice(ends, size=(300, 8))]).astype("i4")
+    places = [(np.empty((600, 8), np.uint16), np.empty(600, np.uint32)) for _ in range(2)]
+    for work, put, (low, high) in zip((pack, plain.pack), (unpack, plain.unpack), places, strict=True):
+        again = np.empty_like(grid)
+        assert work(grid, low, high) == 0
+        put(low, high, again)
+        assert np.array_equal(again, grid)
+    assert all(np.array_equal(one, other) for one, other in zip(*places, strict=True))
+    grid[7, 3], grid[8, 0], grid[8, 1] = 2**19, -(2**19) - 1, 2**24
+    assert pack(grid, *places[0]) == plain.pack(grid, *places[1]) == 2
+
+
+def test_sums_of_hashes_tell_records_apart(rng):
+    rows = rng.normal(size=(500, 5))
+    bits = np.ascontiguousarray(rows.T).view(np.uint64)
+    sums = [sum_of_hashes(bits)]
+    assert sums[0] == plain.sum_of_hashes(bits) == sum_of_hashes(np.ascontiguousarray(bits[:, ::-1]))
+    for change in (2**63, 1, 2**52, 2**31):  # of two records alike: sums that are too simple do not notice
+        for j in range(5):
+            other = bits.copy()
+            other[j, [3, 300]] ^= np.uint64(change)
+            sums.append(sum_of_hashes(other))
+    swapped = bits.copy()
+    swapped[2, [4, 5]] = bits[2, [5, 4]]
+    fewer = np.ascontiguousarray(bits[:, 1:])
+    sums += [sum_of_hashes(swapped), sum_of_hashes(bits[[1, 0, 2, 3, 4]]), sum_of_hashes(fewer)]
+    assert len(set(sums)) == len(sums)

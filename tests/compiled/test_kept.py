@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from knoll.engines import ArrayEngine
+from knoll.privacy import PrivacyError
 from knoll.queries import (
     Ball,
     Box,
@@ -22,7 +23,7 @@ from knoll.queries import (
     TwoLevel,
     candidates,
 )  # fmt: skip
-from knoll.queries.grid import Gridded
+from knoll.queries.grid import Gridded, TwoGrids
 from knoll.queries.points import points_on, worth_keeping
 from tests.compiled import plain
 from tests.compiled.test_equal import absurd_rows
@@ -103,6 +104,53 @@ def test_eight_columns_at_once(k, d, rng, monkeypatch):
     plain.use_plain(monkeypatch)
     for query, block, total in found:
         assert np.array_equal(total, query.summarise(block)), (query.name, type(query.gridded), len(block))
+
+
+@pytest.mark.parametrize("d", [4, 5, 8])
+@pytest.mark.parametrize("widths", [1.5, 7.0, 1e9])
+def test_two_grids_at_once(widths, d, rng, monkeypatch):
+    """Where distances have a grid of their own, both points of a record are kept: absurd records, and those far out."""
+    bounds = np.geomspace(1, widths, d)
+    domain = Box(tuple(-bounds), tuple(1.1 * bounds))
+    places = domain.clip(bounds * rng.uniform(-1, 1, size=(9, d)))
+    cells = Nearest(places, domain, np.linspace(1, 3, d))
+    tree = SplitTree(domain)
+    tree.open([*tree.split(0, 2, 100.0)])
+    shapes = CellShapes(cells, Frame(domain), places, np.ones((9, d)), np.full(9, 0.3))
+    groups = TwoLevel(np.repeat(places, 3, axis=0), np.repeat(np.arange(9), 3), domain, cells.scales)
+    queries = [
+        CellMoments(cells),
+        shapes,
+        NearestVotes(cells),
+        NearestVotes(groups),
+        CellMoments(tree),
+        TreeCounts(tree),
+    ]
+    rows = np.vstack([bounds * rng.normal(size=(400, d)), absurd_rows(queries[0], d, rng), [np.inf * bounds]])
+    rows[7], rows[8] = domain.corners
+    whole = rows[~np.isinf(rows).any(axis=1)]
+    engine = ArrayEngine(whole, missing="drop", block_rows=129)
+    totals = [engine.aggregate(query) for query in [*queries, *queries]]
+    assert isinstance(queries[0].gridded, TwoGrids)
+    assert len(engine._points._blocks) == -(-len(whole) // 129)
+    assert engine._points.domain.same(queries[2].gridded)  # that of the box alone asked for no other
+    kept = Gridded.of(queries[0].gridded, points_on(queries[0].gridded, rows))
+    far = [query.summarise(kept) for query in queries]
+    plain.use_plain(monkeypatch)
+    for i, query in enumerate(queries):
+        assert np.array_equal(far[i], query.summarise(rows)), query.name
+        for total in totals[i :: len(queries)]:
+            assert np.array_equal(total, query.summarise(whole)), query.name
+
+
+def test_points_of_another_metric_are_refused(rng):
+    domain = Box((-1.0,) * 5, (1.0,) * 5)
+    one, other = (CellMoments(Nearest(rng.normal(size=(3, 5)), domain, np.linspace(1, w, 5))) for w in (2, 3))
+    kept = Gridded.of(one.gridded, points_on(one.gridded, rng.normal(size=(20, 5))))
+    with pytest.raises(PrivacyError, match="another metric"):
+        other.summarise(kept)
+    with pytest.raises(PrivacyError, match="another"):
+        CellMoments(Nearest(np.zeros((1, 5)), Box((-1.0,) * 5, (2.0,) * 5))).summarise(kept)
 
 
 def test_many_candidates_in_groups(rng, monkeypatch):

@@ -1,5 +1,7 @@
 """Grid points of files are kept from one pass to the next: totals are those of the rows, and a change is refused."""
 
+import os
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
@@ -7,7 +9,7 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
-from knoll.engines import ArrayEngine, gridded, parts
+from knoll.engines import ArrayEngine, gridded, parts, reading
 from knoll.engines import files as files_module
 from knoll.engines.files import FileEngine
 from knoll.privacy import DataError
@@ -56,13 +58,13 @@ def test_totals_are_those_of_the_rows_and_files_are_read_once(kind, domain, X, r
 
 
 def test_what_does_not_fit_is_read_again(X, rng, tmp_path, monkeypatch):
-    monkeypatch.setattr(gridded, "MOST_POINTS", 2500 * 32)
+    monkeypatch.setattr(gridded, "MOST_POINTS", 2500 * 20)
     memory, files = ArrayEngine(X), FileEngine(write(tmp_path / "rows.parquet", X))
     read, run = [], files._run
-    monkeypatch.setattr(files, "_run", lambda part, run_: read.append(run_) or run(part, run_))
+    monkeypatch.setattr(files, "_run", lambda at: read.append(files._runs[at][2]) or run(at))
     for query in asked(Box((-2.0,) * COLUMNS, (2.0,) * COLUMNS), rng):
         assert np.array_equal(files.aggregate(query), memory.aggregate(query))
-        assert sum(each.nbytes for each in files._points._blocks.values()) == files._points._held <= 2500 * 32
+        assert sum(each.nbytes for each in files._points._blocks.values()) == files._points._held <= 2500 * 20
     assert read[:3] == [[0, 1], [2, 3], [4, 5]]
     assert len(read) == 6  # two of three runs fit
     assert len({tuple(each) for each in read[3:]}) == 1
@@ -106,6 +108,57 @@ def test_a_file_that_changes_in_the_last_part_of_a_pass_is_refused(kept, X, rng,
     monkeypatch.setattr(engine, "_summed", changing)
     with pytest.raises(DataError, match="changed while it was read"):
         engine.aggregate(asked(Box((-2.0,) * COLUMNS, (2.0,) * COLUMNS), rng)[0])
+
+
+@pytest.mark.parametrize("later", ["the same query", "another grid", "rows as they are"])
+def test_other_records_are_refused_though_size_and_time_tell_nothing(later, X, rng, tmp_path, monkeypatch):
+    """Kept parts are those of the file as it was: what is read again must be as well."""
+    monkeypatch.setattr(gridded, "MOST_POINTS", 1500 * 20)
+    for module in (files_module, reading):
+        monkeypatch.setattr(module, "stamp_of", lambda file: ())
+    engine = FileEngine(write(tmp_path / "rows.parquet", X))
+    query = asked(Box((-2.0,) * COLUMNS, (2.0,) * COLUMNS), rng)[0]
+    first = engine.aggregate(query)
+    assert np.array_equal(first, engine.aggregate(query))
+    other = X.copy()
+    other[[2998, 2999], 4] *= -1  # in the last part, which is read again
+    write(tmp_path / "rows.parquet", other)
+    wider = asked(Box((-3.0,) * COLUMNS, (3.0,) * COLUMNS), rng)[0]
+    histograms = ColumnHistograms(np.zeros((COLUMNS, 1)))
+    asks = {"the same query": query, "another grid": wider, "rows as they are": histograms}
+    with pytest.raises(DataError, match="changed while it was read"):
+        engine.aggregate(asks[later])
+
+
+def test_another_file_in_the_same_place_is_refused_though_it_is_as_old_and_as_large(X, rng, tmp_path):
+    path = write(tmp_path / "rows.parquet", X)
+    engine, about = FileEngine(path), path.stat()
+    new = write(tmp_path / "new.parquet", X)
+    os.utime(new, ns=(about.st_atime_ns, about.st_mtime_ns))
+    new.replace(path)
+    assert path.stat().st_size == about.st_size
+    with pytest.raises(DataError, match="changed while it was read"):
+        engine.aggregate(asked(Box((-2.0,) * COLUMNS, (2.0,) * COLUMNS), rng)[0])
+
+
+def test_a_pass_that_was_given_up_does_not_count(X, rng, tmp_path, monkeypatch):
+    engine = FileEngine(write(tmp_path / "rows.parquet", X))
+    query = asked(Box((-2.0,) * COLUMNS, (2.0,) * COLUMNS), rng)[0]
+    with monkeypatch.context() as broken:
+        broken.setattr(gridded, "bounded_total", lambda *_: 1 // 0)
+        with pytest.raises(ZeroDivisionError):
+            engine.aggregate(query)
+    assert np.array_equal(engine.aggregate(query), query.summarise(X))
+
+
+def test_what_cannot_be_packed_is_read_again(X, rng, tmp_path, monkeypatch):
+    monkeypatch.setattr(gridded, "pack", lambda *_: 1)
+    engine = FileEngine(write(tmp_path / "rows.parquet", X))
+    query = asked(Box((-2.0,) * COLUMNS, (2.0,) * COLUMNS), rng)[0]
+    for _ in range(2):
+        assert np.array_equal(engine.aggregate(query), query.summarise(X))
+    assert engine._points._held == 0
+    assert not engine._points._blocks
 
 
 def test_other_numbers_become_the_same_points(rng, tmp_path):

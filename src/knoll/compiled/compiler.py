@@ -27,9 +27,10 @@ class Compiled:
     function : callable
         Loops over arrays, in the part of Python that numba compiles. It calls nothing of ours but `calls`.
     kinds : sequence of str
-        What its arguments are: `f` a double, `i` a 64-bit integer, `o` one of 32 bits, `u` one of 32 bits without a
-        sign, `b` a byte, with the number of dimensions if it is an array. Arrays are contiguous and read only; capitals
-        (`F2`, `I1`) are written to, `c2` are doubles column after column, `a2` in any layout.
+        What its arguments are: `f` a double, `i` a 64-bit integer, `o` one of 32 bits, `u`, `s` and `w` one of 32,
+        16 and 64 bits without a sign, `b` a byte, with the number of dimensions if it is an array. Arrays are
+        contiguous and read only; capitals (`F2`, `I1`) are written to, `c2` are doubles column after column, `a2` in
+        any layout.
     calls : sequence of Compiled
         Compiled functions of the same file that it calls by their names: a change of the file compiles all anew.
     """
@@ -96,6 +97,7 @@ def _type_of(kind: str) -> Any:
     from numba import types
 
     scalars: dict[str, Any] = {"i": types.int64, "o": types.int32, "u": types.uint32, "b": types.uint8}
+    scalars |= {"s": types.uint16, "w": types.uint64}
     scalar = scalars.get(kind[0].lower(), types.float64)
     if len(kind) == 1:
         return scalar

@@ -19,19 +19,21 @@ from knoll.engines.ahead import ahead
 from knoll.engines.batches import Decoder, Encoder
 from knoll.engines.csv import Dialect, is_value
 from knoll.engines.engine import Block, Engine, Missing, Rule
-from knoll.engines.gridded import Batch, FilePoints, Run
+from knoll.engines.gridded import Batch, FilePoints, Packed, Run
 from knoll.engines.kept import Kept
+from knoll.engines.keys import Pass
 from knoll.engines.listing import data_files, file_kind
 from knoll.engines.marks import file_marks
 from knoll.engines.notation import Notation, numbers_of_text
 from knoll.engines.parts import ArrowPart, Part, check_columns, open_part
 from knoll.engines.points import points_for
-from knoll.engines.reading import check_unchanged, safely_read, stamp_of
+from knoll.engines.reading import changed, check_unchanged, safely_read, stamp_of
+from knoll.engines.seen import Seen, look_at
 from knoll.engines.vectors import folded, spread, width_of
 from knoll.privacy.errors import DataError, brief
 from knoll.privacy.query import QueryProtocol
 from knoll.privacy.relation import Record, Unit, User
-from knoll.queries.grid import Gridded
+from knoll.queries.grid import Gridded, TwoGrids
 from knoll.queries.points import points_on
 
 _RUNS_EACH = 2  # runs of row groups to a thread, at least: else some threads would wait for the last
@@ -96,6 +98,7 @@ class FileEngine(Engine):
         self._check_kinds()
         self._stamps = [stamp_of(file) for file in self.files]
         self._held_rows = Kept()
+        self._seen_runs, self._seen_files = Seen(), Seen()
 
     @property
     def row_limit(self) -> int:
@@ -123,6 +126,7 @@ class FileEngine(Engine):
     def aggregate(self, query: QueryProtocol) -> Integers:
         """Return the exact integer total of a query over all rows; grid points of records in few columns are kept."""
         alone = isinstance(self.unit, Record) and self.missing != "count"
+        alone = alone and not isinstance(getattr(query, "gridded", None), TwoGrids)  # which takes more than 20 bits
         kept = points_for(query, self._points, FilePoints) if alone else None
         if not isinstance(kept, FilePoints):
             total = super().aggregate(query)
@@ -130,12 +134,29 @@ class FileEngine(Engine):
             return total
         self._points = kept
 
+        self._seen_runs.begin()
         batches = self._batches(kept)
         work = partial(kept.total, query, self._points_of)
         total = self._summed(query, work, batches if self._decoded_by_all else ahead(batches))
         kept.settle()
+        self._check_runs()
         self._check_files()
         return total
+
+    def _check_runs(self) -> None:
+        """Refuse parts of files, and files as the sum of their parts, that held other records when they were read."""
+        if (at := self._seen_runs.changed()) is not None:
+            raise changed(self._runs[at][0].path)
+        self._seen_files.begin()
+        for number, part in enumerate(self._parts):
+            looks = [self._seen_runs.first(at) for at, run in enumerate(self._runs) if run[0] is part]
+            self._seen_files.add(number, sum(looks, Pass()))
+        self._check_seen()
+
+    def _check_seen(self) -> None:
+        """Refuse files that held other records than at first."""
+        if (number := self._seen_files.changed()) is not None:
+            raise changed(self._parts[number].path)
 
     @cached_property
     def _decoded_by_all(self) -> bool:
@@ -147,13 +168,13 @@ class FileEngine(Engine):
         points = None if self._decoder.encoders else batch.on(domain, self._decoder.names)
         return Gridded.of(domain, points_on(domain, self._complete(batch.rows()))) if points is None else points
 
-    def _batches(self, kept: FilePoints) -> Iterator[tuple[Batch | Run | Gridded, float]]:
+    def _batches(self, kept: FilePoints) -> Iterator[tuple[Batch | Run | Gridded | Packed, float]]:
         """Yield what is kept of the files, and what is not as it is read; one run of row groups after the other."""
         number, runs = 0, self._runs
         for at, (part, stamp, run) in enumerate(runs):
             check_unchanged(part.path, stamp)
             first, points = number, kept.part(at)
-            batches: Iterator[Any] = self._run(part, run) if points is None else points
+            batches: Iterator[Any] = self._run(at) if points is None else points
             if points is None and self._decoded_by_all and isinstance(part, ArrowPart) and run is not None:
                 whole = Run(part.rows_of(run), batches, self.n_columns)
                 batches = iter([whole] if whole.rows else [])
@@ -165,8 +186,9 @@ class FileEngine(Engine):
         if not number:
             self._refuse_empty()
 
-    def _run(self, part: Part, run: list[int] | None) -> Iterator[Batch]:
+    def _run(self, at: int) -> Iterator[Batch]:
         """Yield batches of a part of a file."""
+        part, _, run = self._runs[at]
         decoder, notation = self._decoder, replace(self._notation, semicolons=part.delimiter == ";")
         rows = min(2 * self.block_rows, _TAKEN) if self._decoded_by_all else 2 * self.block_rows
         options: tuple[Any, ...] = (decoder.names, decoder.user, decoder.encoders, rows)
@@ -178,7 +200,7 @@ class FileEngine(Engine):
 
         while (batch := self._safely(part.path, next, batches, None)) is not None:
             if batch.num_rows:
-                yield Batch(batch, decode)
+                yield Batch(batch, decode, partial(self._seen_runs.add, at))
 
     @cached_property
     def _runs(self) -> list[tuple[Part, tuple[int, ...], list[int] | None]]:
@@ -240,7 +262,8 @@ class FileEngine(Engine):
     def _blocks(self) -> Iterator[Block]:
         seen, whole, decoder = 0, max(1, self.row_limit), self._decoder
         per_row = 8 * len(decoder.wanted) if self._format == "csv" else 1
-        for part, stamp in zip(self._parts, self._stamps, strict=True):
+        self._seen_files.begin()
+        for number, (part, stamp) in enumerate(zip(self._parts, self._stamps, strict=True)):
             check_unchanged(part.path, stamp)
             notation = replace(self._notation, semicolons=part.delimiter == ";")
             options = decoder.names, decoder.user, decoder.encoders, 2 * self.block_rows
@@ -248,7 +271,9 @@ class FileEngine(Engine):
             while (batch := self._safely(part.path, next, batches, None)) is not None:
                 seen += batch.num_rows
                 rows = self._safely(part.path, decoder.rows, batch, part.path.name, notation)
+                self._seen_files.add(number, look_at(rows))
                 yield rows, decoder.users(batch), min(1.0, seen * per_row / whole)
+        self._check_seen()
 
     def _safely(self, path: Path, call: Any, *args: Any) -> Any:
         """Call into Arrow; turn its errors, which may quote values, into ours, which do not."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from knoll.privacy.query import Floats
-from knoll.queries.grid import Gridded
+from knoll.queries.grid import Gridded, TwoGrids
 from knoll.queries.points import points_on, worth_keeping
 
 _MOST_BYTES = 2**29  # of grid points; rows beyond are put on the grid again in every pass
@@ -22,7 +22,7 @@ class KeptPoints:
 
     def __init__(self, domain: Any, most: int | None = None) -> None:
         self.domain, self._most = domain, _MOST_BYTES if most is None else most
-        self._blocks: dict[int, Gridded] = {}
+        self._blocks: dict[int, Any] = {}
         self._held, self._lock = 0, threading.Lock()
 
     def points(self, number: int, rows: Floats) -> Floats:
@@ -58,4 +58,11 @@ def points_for(
     domain = getattr(query, "gridded", None)
     if domain is None or not worth_keeping(domain):
         return None
-    return now if now is not None and now.domain is domain else new(domain)
+    return now if now is not None and _tells(now.domain, domain) else new(domain)
+
+
+def _tells(kept: Any, asked: Any) -> bool:
+    """Whether points that are kept of one domain are those of another: the same, or one of its two grids."""
+    if isinstance(kept, TwoGrids):
+        return kept.domain is asked or kept.same(asked)
+    return kept is asked

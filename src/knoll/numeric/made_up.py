@@ -15,6 +15,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from knoll.compiled.points import add_rows
 from knoll.numeric.distances import nearest
+from knoll.numeric.threads import one_thread
 from knoll.queries import Ball, Box, Line, Product, Sphere
 from knoll.queries.sphere import lengthened
 
@@ -306,7 +307,8 @@ def gap_variance(points: np.ndarray, most: np.ndarray) -> np.ndarray:
     if len(points) < 2:
         return np.tile(most, (len(points), 1))
     number = min(len(points), 1 + NEAREST)
-    gaps = NearestNeighbors(n_neighbors=number).fit(points).kneighbors(points)[0][:, 1:]
+    with one_thread(loops=True):  # of few points; and a forked process would wait for threads that it has not
+        gaps = NearestNeighbors(n_neighbors=number).fit(points).kneighbors(points)[0][:, 1:]
     return np.minimum(np.square(gaps).mean(axis=1)[:, None] / 8, most)
 
 

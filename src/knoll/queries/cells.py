@@ -32,9 +32,6 @@ class SplitTree:
     array([0, 1])
     """
 
-    by_grid = True
-    """A record's grid point tells its cell."""
-
     def __init__(self, domain: Box | Ball | Projected) -> None:
         self.domain = domain
         self.scales = np.ones(domain.n_columns)
@@ -43,6 +40,11 @@ class SplitTree:
         self._left: list[int] = [0]
         self._arrays: tuple[Integers, Floats, Integers, Integers, int] | None = None
         self.open([0])
+
+    @property
+    def gridded(self) -> Box | Ball | Projected:
+        """The domain whose grid points tell a record's cell."""
+        return self.domain
 
     def split(self, node: int, axis: int, threshold: float) -> tuple[int, int]:
         """Split a leaf at a grid coordinate; return its two children."""

@@ -11,11 +11,14 @@ import numpy as np
 from knoll.arrays import Floats, Small
 from knoll.compiled.eight import WIDTH, to_grid_eight, to_grid_eight_any, to_grid_eight_columns
 from knoll.compiled.grid import into_ball, to_grid, to_grid_any
+from knoll.compiled.twofold import coarse_of, fine_of, join
 from knoll.privacy.errors import PrivacyError
 from knoll.queries.query import UNIT
 
 FARTHEST = 2**24
 """No coordinate of a grid is farther from the middle, whatever the grid: squares of them can be added."""
+
+_TILE = 2**12  # rows that are put on two grids at a time: they stay in cache
 
 
 class Grid:
@@ -27,6 +30,7 @@ class Grid:
 
     def __init__(self, centre: Floats, extent: Floats, steps: Floats) -> None:
         self._centre, self._per_step = np.array(centre), 1.0 / steps
+        self.steps = np.array(steps)
         self._limit = np.minimum(np.rint(extent / steps), UNIT)
 
     def clip_to_grid(self, block: Floats) -> Floats:
@@ -58,10 +62,59 @@ def eight(grid: Floats | Small) -> Small:
     return small
 
 
+class TwoGrids:
+    """The grid of a box of up to eight columns, and a coarser one on which distances are taken: records kept for both.
+
+    What is kept of a record takes four bytes a coordinate, as if there were one grid, and gives both grids' points.
+
+    Parameters
+    ----------
+    domain : Box
+        The box.
+    metric : Grid
+        The grid of distances. No step of it is narrower than the box's own.
+    """
+
+    def __init__(self, domain: Any, metric: Grid) -> None:
+        self.domain, self.metric = domain, metric
+        self.n_columns, self.n_sources = domain.n_columns, domain.n_sources
+        self._ratio = np.zeros(WIDTH)
+        self._ratio[: self.n_columns] = domain.steps / metric.steps
+
+    def same(self, other: Any) -> bool:
+        """Whether another domain means the same two grids."""
+        alike = isinstance(other, TwoGrids) and other.domain is self.domain
+        return alike and np.array_equal(other.metric.steps, self.metric.steps)
+
+    def joined(self, block: Floats) -> Small:
+        """Return the records of a block on both grids; those that hold a NaN are left out."""
+        whole, kept = np.empty((len(block), WIDTH), dtype=np.int32), 0
+        for start in range(0, len(block), _TILE):
+            rows = block[start : start + _TILE]
+            fine, coarse = self.domain.grid.clip_to_eight(rows), self.metric.clip_to_eight(rows)
+            if join(fine, coarse, self._ratio, whole[kept : kept + len(fine)]):
+                raise PrivacyError("internal error: two grids of a record are too far apart")
+            kept += len(fine)
+        return whole[:kept]
+
+    def fine(self, joined: Small) -> Small:
+        """Return the grid points of the box."""
+        out = np.empty(joined.shape, dtype=np.int32)
+        fine_of(joined, out)
+        return out
+
+    def coarse(self, joined: Small) -> Small:
+        """Return the points on the grid of distances."""
+        out = np.empty(joined.shape, dtype=np.int32)
+        coarse_of(joined, self._ratio, out)
+        return out
+
+
 class Gridded(np.ndarray[Any, Any]):
     """Records on the grid of a domain, as small integers: what an engine keeps of rows from one pass to the next.
 
-    A domain that is handed such rows takes them as they are. It refuses those of another domain.
+    A domain that is handed such rows takes them as they are. It refuses those of another domain. Where they are kept
+    for two grids, `domain` is a `TwoGrids`.
     """
 
     domain: Any = None
@@ -85,10 +138,18 @@ class Gridded(np.ndarray[Any, Any]):
         return self.small(domain)[:, : domain.n_columns].astype(np.float64)
 
     def small(self, domain: Any) -> Small:
-        """Return the grid points as they are kept."""
+        """Return the grid points of a domain."""
+        if isinstance(self.domain, TwoGrids) and self.domain.domain is domain:
+            return self.domain.fine(np.asarray(self))
         if self.domain is not domain:
             raise PrivacyError("internal error: rows on the grid of another domain")
         return np.asarray(self)
+
+    def coarse(self, both: TwoGrids | None) -> Small:
+        """Return the points on the grid of distances."""
+        if both is None or not both.same(self.domain):
+            raise PrivacyError("internal error: rows on the grid of another metric")
+        return both.coarse(np.asarray(self))
 
 
 def clip_to_ball(grid: Floats, radius: int, *, factor: float = 1.0, most: float = FARTHEST) -> Floats:

@@ -84,7 +84,7 @@ class CellMoments(Query):
     @property
     def gridded(self) -> Any:
         """The domain whose grid points tell all that is asked of a record, so that they can be kept."""
-        return self.domain if self._same_grid and self.cells.by_grid else None
+        return self.cells.gridded if self._same_grid else None
 
     def max_norm(self, norm: int) -> float:
         """Count and sum together, at the farthest point of the domain."""

@@ -11,6 +11,7 @@ many centres in many columns come in groups, and a record looks into one of them
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +22,7 @@ from knoll.compiled.cells import nearest_of
 from knoll.compiled.eight import WIDTH, nearest_of_eight
 from knoll.compiled.groups import nearest_within
 from knoll.queries.domain import Ball, Box
-from knoll.queries.grid import Grid, eight
+from knoll.queries.grid import Grid, Gridded, TwoGrids, eight
 from knoll.queries.points import as_doubles, points_on
 from knoll.queries.projection import Projected
 from knoll.queries.query import UNIT, require_finite
@@ -61,13 +62,22 @@ class Nearest:
         """Worth of a step of the metric grid, in the metric's units."""
         self.steps = self.scales * self.unit
         self._shared_grid = bool(np.allclose(self.steps, domain.steps, rtol=1e-12, atol=0.0))
-        self.by_grid = self._shared_grid or type(domain) is not Box
-        """Whether a record's grid point tells its cell: where distances have a grid of their own, the record does."""
         require_finite("centres", self.centres)
         require_finite("scales", self.scales, self.steps, 1 / self.steps, positive=True)
         self._metric = Grid(domain.centre, domain.extent if isinstance(domain, Box) else domain.half, self.steps)
+        self._both: TwoGrids | None = None
+        if type(domain) is Box and not self._shared_grid and domain.n_columns <= WIDTH:
+            self._both = TwoGrids(domain, self._metric)
         self.n_cells = len(self.centres)
         self._pack()
+
+    @property
+    def gridded(self) -> Any:
+        """The domain whose grid points tell a record's cell; None if it takes the record.
+
+        In a box where distances have a grid of their own, it takes both.
+        """
+        return self.domain if self._shared_grid or type(self.domain) is not Box else self._both
 
     def metric_grid(self, block: Floats, grid: Floats | Small | None = None) -> Floats:
         """Return records on the grid in which distances are taken; `grid`: ``points_on(domain, block)``, if known."""
@@ -78,6 +88,8 @@ class Nearest:
         if self._shared_grid:
             return points_on(self.domain, block) if grid is None else grid
         few = self.domain.n_columns <= WIDTH
+        if isinstance(block, Gridded) and type(self.domain) is Box:
+            return block.coarse(self._both)
         if type(self.domain) is Box:
             return self._metric.clip_to_eight(block) if few else self._metric.clip_to_grid(block)
         inside = self.domain.clip_to_grid(block) if grid is None else as_doubles(grid, self.domain.n_columns)
@@ -222,7 +234,7 @@ class TwoLevel:
         self._first = Nearest(points[first], domain, scales)
         self._within = [Nearest(points[members], domain, scales) for members in self._members]
         self.scales, self.steps, self.unit = self._first.scales, self._first.steps, self._first.unit
-        self.by_grid = self._first.by_grid
+        self.gridded = self._first.gridded
         self._in_order = np.concatenate(self._members)
         self._packed = self._pack()
 

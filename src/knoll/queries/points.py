@@ -7,7 +7,7 @@ import numpy as np
 from knoll.arrays import Floats, Small
 from knoll.compiled.eight import WIDTH
 from knoll.queries.domain import Ball, Box
-from knoll.queries.grid import Gridded, eight
+from knoll.queries.grid import Gridded, TwoGrids, eight
 from knoll.queries.projection import Projected
 
 _PLAIN = (Box, Ball)
@@ -22,6 +22,8 @@ def points_on(domain: Any, rows: Floats) -> Floats | Small:
         return np.ascontiguousarray(domain.clip_to_grid(rows))
     if isinstance(rows, Gridded):
         return rows.small(domain)
+    if isinstance(domain, TwoGrids):
+        return domain.joined(rows)
     if type(domain) is Box:
         return domain.grid.clip_to_eight(rows)
     return eight(domain.clip_to_grid(rows))

@@ -29,7 +29,11 @@ class Cells(Protocol):
     """What a query needs to know of cells."""
 
     n_cells: int
-    by_grid: bool
+
+    @property
+    def gridded(self) -> Any:
+        """The domain whose grid points tell a record's cell; None if it takes the record."""
+        ...
 
     def labels(self, block: Floats, grid: Floats | Small | None = None) -> Integers:
         """Return the cell of each record, -1 for none."""
@@ -171,7 +175,7 @@ class CellShapes(Query):
     @property
     def gridded(self) -> Any:
         """The domain whose grid points tell all that is asked of a record, so that they can be kept."""
-        return self.frame.domain if self._same_grid and self.cells.by_grid else None
+        return self.cells.gridded if self._same_grid else None
 
     def summarise(self, block: Floats) -> Integers:
         """Count the records of each cell and add up their displacements and squares."""

@@ -47,7 +47,7 @@ class NearestVotes(_Votes):
     @property
     def gridded(self) -> Any:
         """The domain whose grid points tell all that is asked of a record, so that they can be kept."""
-        return self.cells.domain if self.cells.by_grid else None
+        return self.cells.gridded
 
     def summarise(self, block: Floats) -> Integers:
         """Count the records nearest to each candidate."""

@@ -120,7 +120,7 @@ class _TwoCells:
     """Stands for any cells, where it only matters that there is more than one."""
 
     n_cells = 2
-    by_grid = False
+    gridded = None
 
     @staticmethod
     def labels(block: np.ndarray, grid: np.ndarray | None = None) -> np.ndarray:

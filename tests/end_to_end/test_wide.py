@@ -54,8 +54,8 @@ def test_cost_is_not_quadratic_in_columns(tmp_path):
     [
         (knoll.GaussianMixture(2), 3001),
         (knoll.MorseClustering(2), 1001),
-        (knoll.ModeSeeking(), 301),
-        (knoll.KernelDensity(), 301),
+        (knoll.ModeSeeking(), 401),
+        (knoll.KernelDensity(), 401),
         (knoll.Profile(), 2001),
     ],
     ids=lambda each: type(each).__name__,

@@ -23,7 +23,7 @@ SCALE_SHARE = 0.1
 """Share of the budget that ``bandwidth="private"`` spends on the spread of each column: a rough spread will do."""
 
 # Sections named here are of docs/benchmarks.md, "Modes, modal regression, clustering by modes".
-MOST_COLUMNS = 300  # far beyond, the volume of a kernel is beyond a double; nothing was tried between
+MOST_COLUMNS = 400  # tried; in a thousand, the volume of a kernel is beyond a double
 MOST_ON_GRID = 3  # columns up to which a grid of frequencies is used: its size grows as a power of their number
 # The ladder: rungs are the bounds' width over these numbers, by columns; with more columns 5 and 20. A longer ladder
 # costs noise at every rung. Settled on the distributions of Tables 1 to 4.

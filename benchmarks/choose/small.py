@@ -21,6 +21,7 @@ from knoll.queries import Box
 KINDS = ("blobs", "discs", "skewed", "heavy tails")
 NUMBERS = (5, 9, 16, 30, 50)
 CLOUDS = ("Gaussian", "uniform", "ball", "Student", "beta", "half ring")
+COMMAND = "python -m benchmarks.choose.small"
 METHODS = {"kernel sum": knoll.KMeans, "pieces": KMeansByTree}
 
 
@@ -75,7 +76,7 @@ def tables(rows: list[dict]) -> tuple[list[dict], list[dict]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--seed", type=int, default=8)
     parser.add_argument(
         "--epsilons", type=lambda text: [float(each) for each in text.split(",")], default=[0.1, 0.25, 0.5]
     )
@@ -97,7 +98,7 @@ def main() -> None:
         for line in table:
             print(line)
         if not options.dry:
-            write(name, f"python -m benchmarks.choose.small --seed {options.seed}", table)
+            write(name, f"{COMMAND} --seed {options.seed} --epsilons {','.join(map(str, options.epsilons))}", table)
 
 
 if __name__ == "__main__":

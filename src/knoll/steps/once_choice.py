@@ -36,7 +36,8 @@ SURE = 0.7  # surety of a hill that is a cluster
 RISES = (0.25, 0.35, 0.5)
 # Standard deviation of the logarithm of a surety, when it is drawn anew: settled by how often fits are right.
 DOUBT = 0.45
-SPARE = 4  # the budget must be able to show twice as many clusters and so many more, or the number is in doubt
+# The budget must be able to show so many times the clusters and so many more, or the number is in doubt: some may hide.
+TIMES, SPARE = 2.5, 4.0
 CHAINS = 4  # of the first look
 MOST_SEEN = 100  # Gaussians, at most: more take long
 FEW = 4  # clusters, up to which a second look is as wide as if they filled all that records fill
@@ -91,7 +92,7 @@ class Hills:
         """Return the number with its probability and others; it is in doubt if hardly more could be seen."""
         views = self.surety[rng.randint(len(self.surety), size=REDRAWS)]
         drawn = np.maximum((views * np.exp(DOUBT * rng.standard_normal(views.shape)) > SURE).sum(axis=1), 1)
-        sure = min(1.0, self.most / (2 * self.k + SPARE))
+        sure = min(1.0, self.most / (TIMES * self.k + SPARE))
         return Choice.of(self.k, np.array([self.k, *drawn]), sure).with_coarser(coarser_level(self.centres))
 
 

@@ -44,7 +44,9 @@ UNSEEN = 6  # if there is no elbow: one cluster for so many words
 VIEWS = 1.15, 1.8  # ratios of other looks at the elbow
 REDRAWS = 20  # repetitions: probabilities have steps of 1 / 21
 LEFT_OUT = 0.3  # part of the words that a repetition leaves out: an elbow that a few words make is not one of clusters
-FEWEST_LEFT = 6  # words of a repetition
+FEWEST_LEFT = 6  # words of a look at the elbow
+TOLD = 3.0  # standard errors of a count: words with fewer records lie anywhere, and look like one more cluster
+MOST_LIGHT = 0.8  # part of the words that may be such: with more, all are looked at, and the number is in doubt
 FAINT, UNSURE = 0.6, 0.6  # an elbow that bends less may be that of groups of clusters: the confidence is this part
 LEAST_GAIN = 0.05  # of a round: words that seem to rest are still moved a little
 
@@ -78,6 +80,11 @@ class Words:
     def start(cls, at: np.ndarray, weight: np.ndarray) -> "Words":
         """Return words of which only the weights are known."""
         return cls(at, weight, np.full(len(at), UNKNOWN), weight)
+
+    def kept(self, which: np.ndarray) -> "Words":
+        """Return some of the words."""
+        noise = None if self.noise is None else self.noise[which]
+        return Words(self.at[which], self.count[which], self.doubt[which], self.weight[which], noise)
 
     def merged(self, k: int, rng: np.random.RandomState) -> "Words":
         """Return k words instead of these, by weighted k-means of their directions."""
@@ -120,9 +127,13 @@ def choose_words(grant: Grant, frame: Frame, view: View, rng: np.random.RandomSt
     words = find_words(
         grant, frame, view, int(np.clip(view.count / (PER_PIECE * noise), FEWEST_PIECES, MOST_PIECES)), rng
     )
-    k, bend = elbow_of(words.at, words.weight)
-    drawn = [k, *(another_look(words, rng) for _ in range(REDRAWS))]
-    return words, Choice.of(k, np.array(drawn), 0.0 if bend == 0.0 else UNSURE if bend < FAINT else 1.0)
+    light = words.count < TOLD * np.sqrt(words.doubt)
+    crowd = light.mean() > MOST_LIGHT or (~light).sum() < FEWEST_LEFT
+    told = words if crowd else words.kept(~light)
+    k, bend = elbow_of(told.at, told.weight)
+    drawn = [k, *(another_look(told, rng) for _ in range(REDRAWS))]
+    sure = 0.0 if bend == 0.0 else UNSURE if crowd or bend < FAINT else 1.0
+    return words, Choice.of(k, np.array(drawn), sure)
 
 
 def another_look(words: Words, rng: np.random.RandomState) -> int:

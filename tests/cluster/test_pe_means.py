@@ -21,7 +21,7 @@ def test_pe_means_is_near_k_means_and_ahead_of_its_paper():
     assert loss["default"] < loss["paper"]
 
 
-@pytest.mark.parametrize(("d", "k"), [(2, 120), (16, 100), (17, 100), (40, 120), (24, 7)])
+@pytest.mark.parametrize(("d", "k"), [(2, 120), (16, 100), (17, 100), (40, 120), (24, 7), (400, 200), (400, 2)])
 def test_many_clusters_in_many_columns(d, k):
     X = np.random.default_rng(d).uniform(-1, 1, size=(2000, d))
     model = knoll.PEMeans(k, epsilon=5.0, bounds=(-1, 1), random_state=0).fit(X)

@@ -35,6 +35,13 @@ def test_the_number_of_clusters_is_chosen(k):
     assert abs(model.n_clusters_ - k) <= 1
 
 
+def test_words_without_records_are_not_one_cluster_more():
+    X, _ = directions(20_000, 32, 20, 1.1, seed=1)  # so tight that many words are nobody's
+    model = knoll.SphericalKMeans(None, epsilon=4.0, random_state=0).fit(X)
+    assert model.n_clusters_ == 20
+    assert model.n_clusters_confidence_ > 0.8
+
+
 def test_one_cloud_is_in_doubt():
     X = np.random.default_rng(0).normal(size=(20_000, 30))
     with pytest.warns(knoll.DiagnosticWarning):

@@ -97,6 +97,19 @@ def test_estimators_take_the_sphere_and_a_ball_without_a_middle(estimator, tmp_p
     assert estimator(2, epsilon=5.0, bounds=knoll.Ball(1e6), random_state=0).fit(X).bounds_.n_columns == 3
 
 
+@pytest.mark.parametrize("d", [1, 40, 384])
+@pytest.mark.parametrize("name", ["KMeans", "Lloyd", "FastLloyd", "PEMeans", "GaussianMixture"])
+def test_a_ball_without_a_middle_has_as_many_columns_as_the_rows(name, d):
+    rng = np.random.default_rng(d)
+    X = rng.normal(size=(1000, d))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    model = getattr(knoll, name)(2, epsilon=2.0, bounds=knoll.Ball(1.0), random_state=0).fit(X)
+    assert model.bounds_ == knoll.Ball(1.0, (0.0,) * d)
+    centres = model.means_ if name == "GaussianMixture" else model.cluster_centers_
+    assert centres.shape == (2, d)
+    assert np.linalg.norm(centres, axis=1).max() < 1 + 1e-6
+
+
 def test_on_the_sphere_labels_go_by_cosine():
     rng = np.random.default_rng(3)
     X = np.vstack(

@@ -10,7 +10,7 @@ import numpy as np
 from knoll.numeric.ward import Joins
 
 RATIO = 1.3  # slopes are taken from a number divided by this to the number, and from there to this many times it
-FEWEST_POINTS = 3  # for each group: with fewer, what is within groups cannot be told
+FEWEST_POINTS = 2  # for each group: with fewer, what is within groups cannot be told
 
 
 def elbow(at: np.ndarray, weight: np.ndarray, ratio: float = RATIO) -> tuple[np.ndarray, np.ndarray]:

@@ -22,7 +22,8 @@ from knoll.steps.shapes import unit_frame
 # Settled on the corpora of benchmarks/topics and on made-up mixtures.
 MOST_AXES = 60  # each further axis costs noise in every round, and shows little
 PROJECTED_TO = 256  # dimensions of the random projection of many columns
-ROOM = 1.1  # clip of the scatter matrix, over the root mean square distance from the mean
+ROOM = 0.9  # clip of the scatter matrix, over the root mean square distance from the mean: noise is in proportion
+MOST_CUT = 2.0  # times, at most, that variances are taken to be larger than what the clip left of them
 LEAST_LEFT = 0.01  # least squared distance from the mean that is reckoned with, of a largest one of 1
 
 
@@ -85,24 +86,31 @@ def release_view(mean: Grant, scatter: Grant, context: FitContext, rng: np.rando
     """Release the mean and the scatter matrix of directions; keep the axes that stand out of the noise."""
     domain, d = context.domain, context.domain.n_columns
     count, at = release_mean(mean, context)
+    left = max(1.0 - float(at @ at), LEAST_LEFT)  # records have a length of one
     if d <= MOST_ROTATED:
-        turn, variance, clear = release_axes(scatter, Frame(domain), at, count)
+        turn, variance, clear = release_axes(scatter, Frame(domain), at, count, left)
         return View(count, at, turn[:clear], variance[:clear], turn, variance)
     low = random_projection(domain, PROJECTED_TO, rng)
-    axes, variance, clear = release_axes(scatter, Frame(low), low.matrix @ at, count)
-    even = np.full(d, max(1.0 - float(at @ at), LEAST_LEFT) / d)
+    axes, variance, clear = release_axes(scatter, Frame(low), low.matrix @ at, count, left * PROJECTED_TO / d)
+    even = np.full(d, left / d)
     return View(count, at, axes[:clear] @ low.matrix, variance[:clear], None, even)
 
 
-def release_axes(grant: Grant, frame: Frame, at: np.ndarray, count: float) -> tuple[np.ndarray, np.ndarray, int]:
-    """Release the scatter matrix about a point. Return its axes, variances along them, and how many stand out."""
+def release_axes(
+    grant: Grant, frame: Frame, at: np.ndarray, count: float, left: float
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Release the scatter matrix about a point. Return its axes, variances along them, and how many stand out.
+
+    The mean squared distance from the point is known: `left`. So most records may be clipped, which makes less noise,
+    and the variances that the clip left are multiplied until they add up to it.
+    """
     d = frame.n_columns
-    farthest = float(frame.half[0])
-    left = max((farthest if isinstance(frame.domain, Projected) else 1.0) ** 2 - float(at @ at), LEAST_LEFT)
     query = ScatterMatrix(frame, at, np.ones(d), ROOM * left**0.5)
     released = grant.release(query)
-    values, vectors = np.linalg.eigh(query.matrix(released.value) / count)
-    edge = float(released.stderr[0]) / count * (2 * d) ** 0.5
+    matrix = query.matrix(released.value) / count
+    cut = float(np.clip(left / max(float(np.trace(matrix)), 1e-12), 1.0, MOST_CUT))
+    values, vectors = np.linalg.eigh(cut * matrix)
+    edge = cut * float(released.stderr[0]) / count * (2 * d) ** 0.5
     clear = int(np.clip((values > edge).sum(), min(2, d), MOST_AXES))
     variance = np.maximum(without_noise(values, edge), 1e-6)
     return vectors[:, ::-1].T.copy(), variance[::-1].copy(), clear

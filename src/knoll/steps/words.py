@@ -29,7 +29,10 @@ WORD = ShapeRequest("count and mean of directions", count=0.4, squares=0.1, bias
 ROUNDS, MERGES = 8, (2, 3, 5)  # rounds, and those after which words are merged: k are left after the last
 PER_WORD = 2.0  # records to a word, at least, in standard errors of a count
 MOST, FEWEST, LARGEST = 6, 150, 4000  # words for each cluster; in all, if the noise allows; limit for the time
+GROWTH = 1.2  # each round gets this many times the budget of the one before: it measures better words
 ROOM = 1.25  # clip of squared displacements, over their mean
+TIGHT = 0.8  # the same while words move: most displacements are cut to one length, which hardly turns their sum
+CUT = 1.16  # times longer displacements are than this leaves of them, if their lengths differ by a fifth
 NARROW = 0.05  # least part of a squared length one that is taken for the variance of a word's records
 FIRST = 0.5  # expected length of the mean of a word's records, before anything is known
 SHORTEST, LONGEST = 0.05, 0.98  # of such means
@@ -40,6 +43,11 @@ BEND, FEW_BEND, SMALL = 0.12, 0.35, 3  # what an elbow bends, at least; at up to
 UNSEEN = 6  # if there is no elbow: one cluster for so many words
 VIEWS = 1.15, 1.8  # ratios of other looks at the elbow
 REDRAWS = 20  # repetitions: probabilities have steps of 1 / 21
+LEFT_OUT = 0.3  # part of the words that a repetition leaves out: an elbow that a few words make is not one of clusters
+FEWEST_LEFT = 6  # words of a look at the elbow
+TOLD = 3.0  # standard errors of a count: words with fewer records lie anywhere, and look like one more cluster
+MOST_LIGHT = 0.8  # part of the words that may be such: with more, all are looked at, and the number is in doubt
+FAINT, UNSURE = 0.6, 0.6  # an elbow that bends less may be that of groups of clusters: the confidence is this part
 LEAST_GAIN = 0.05  # of a round: words that seem to rest are still moved a little
 
 
@@ -73,6 +81,11 @@ class Words:
         """Return words of which only the weights are known."""
         return cls(at, weight, np.full(len(at), UNKNOWN), weight)
 
+    def kept(self, which: np.ndarray) -> "Words":
+        """Return some of the words."""
+        noise = None if self.noise is None else self.noise[which]
+        return Words(self.at[which], self.count[which], self.doubt[which], self.weight[which], noise)
+
     def merged(self, k: int, rng: np.random.RandomState) -> "Words":
         """Return k words instead of these, by weighted k-means of their directions."""
         restarts = None if k <= MANY else 1
@@ -85,7 +98,7 @@ def find_words(
     grant: Grant, frame: Frame, view: View, k: int, rng: np.random.RandomState, rounds: int = ROUNDS
 ) -> Words:
     """Spend a grant on rounds with words, fewer and fewer. Return k of them: the directions of clusters."""
-    parts = grant.even(rounds)
+    parts = grant.in_proportion(GROWTH ** np.arange(rounds))
     m = how_many(parts[0], frame, view.count, k)
     now = first_words(m, view, rng)
     for number, part in enumerate(parts):
@@ -107,25 +120,36 @@ def how_many(grant: Grant, frame: Frame, count: float, k: int) -> int:
 def choose_words(grant: Grant, frame: Frame, view: View, rng: np.random.RandomState) -> tuple[Words, Choice]:
     """Return as many words as can be told apart, and in how many clusters they lie: where their elbow is.
 
-    The confidence is how often the same comes out, within 5 %, with noise drawn once more and a closer or wider look.
+    The confidence is how often the same comes out, within 5 %, with noise drawn once more, some words left out, and a
+    closer or wider look.
     """
     noise = WORD.noise(grant.worth(grant.share / ROUNDS), frame) / WORD.count
     words = find_words(
         grant, frame, view, int(np.clip(view.count / (PER_PIECE * noise), FEWEST_PIECES, MOST_PIECES)), rng
     )
+    light = words.count < TOLD * np.sqrt(words.doubt)
+    crowd = light.mean() > MOST_LIGHT or (~light).sum() < FEWEST_LEFT
+    told = words if crowd else words.kept(~light)
+    k, bend = elbow_of(told.at, told.weight)
+    drawn = [k, *(another_look(told, rng) for _ in range(REDRAWS))]
+    sure = 0.0 if bend == 0.0 else UNSURE if crowd or bend < FAINT else 1.0
+    return words, Choice.of(k, np.array(drawn), sure)
+
+
+def another_look(words: Words, rng: np.random.RandomState) -> int:
+    """Return the number of clusters with noise drawn once more, some words left out, and another view."""
     assert words.noise is not None
-    k, clear = elbow_of(words.at, words.weight)
-    again = (words.at + np.sqrt(words.noise / 2) * rng.standard_normal(words.at.shape) for _ in range(REDRAWS))
-    drawn = np.array([k, *(elbow_of(at, words.weight, float(rng.uniform(*VIEWS)))[0] for at in again)])
-    return words, Choice.of(k, drawn, 1.0 if clear else 0.0)
+    kept = rng.permutation(len(words.at))[: max(FEWEST_LEFT, round((1 - LEFT_OUT) * len(words.at)))]
+    at = words.at[kept] + np.sqrt(words.noise[kept] / 2) * rng.standard_normal((len(kept), words.at.shape[1]))
+    return elbow_of(at, words.weight[kept], float(rng.uniform(*VIEWS)))[0]
 
 
-def elbow_of(at: np.ndarray, weight: np.ndarray, ratio: float = RATIO) -> tuple[int, bool]:
-    """Return the number of clusters at the elbow, and whether there is a clear one."""
+def elbow_of(at: np.ndarray, weight: np.ndarray, ratio: float = RATIO) -> tuple[int, float]:
+    """Return the number of clusters at the elbow, and how much it bends: 0 if none is clear."""
     numbers, bend = elbow(lengthened(at), weight, ratio)
-    bend = np.where(numbers <= SMALL, bend - FEW_BEND, bend - BEND)
-    best = int(bend.argmax())
-    return (int(numbers[best]), True) if bend[best] > 0 else (max(1, len(at) // UNSEEN), False)
+    above = bend - np.where(numbers <= SMALL, FEW_BEND, BEND)
+    best = int(above.argmax())
+    return (int(numbers[best]), float(bend[best])) if above[best] > 0 else (max(1, len(at) // UNSEEN), 0.0)
 
 
 def first_words(number: int, view: View, rng: np.random.RandomState) -> Words:
@@ -137,11 +161,11 @@ def first_words(number: int, view: View, rng: np.random.RandomState) -> Words:
 def step(now: Words, grant: Grant, frame: Frame, variance: np.ndarray) -> Words:
     """Release number and mean displacement of each word's records, and move the words."""
     towards = lengthened(now.at)
-    seen = WORD.ask(grant, Nearest(towards, frame.domain), frame, now.at, *ellipsoids(now.at, variance))
+    seen = WORD.ask(grant, Nearest(towards, frame.domain), frame, now.at, *ellipsoids(now.at, variance, TIGHT))
     count, doubt = averaged(now.count, now.doubt, seen)
     weight = expected(count, doubt, len(now.at))
     n = np.maximum(weight, seen.count_sd / 2)[:, None]
-    found, noise = now.at + seen.sums / n, np.square(seen.sums_sd / n)
+    found, noise = now.at + CUT * seen.sums / n, np.square(CUT * seen.sums_sd / n)
     at, gain = moved(found, noise, towards)
     return Words(at, count, doubt, weight, gain * noise, seen)
 
@@ -173,4 +197,5 @@ def ellipsoids(at: np.ndarray, variance: np.ndarray, room: float = ROOM) -> tupl
 def word_asks(n_columns: int, k: int, share: float, rounds: int = ROUNDS) -> list[Ask]:
     """Return the most that `find_words` releases."""
     most = max(k, min(max(MOST * k, FEWEST), LARGEST))
-    return [WORD.plan(min(n_columns, MOST_AXES), most, rounds, share=share / rounds)]
+    first = share / float((GROWTH ** np.arange(rounds)).sum())
+    return [WORD.plan(min(n_columns, MOST_AXES), most, rounds, share=first)]

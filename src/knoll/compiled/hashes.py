@@ -9,7 +9,7 @@ _LANES = 128  # records that are hashed side by side
 
 
 @compiled("w2")
-def sum_of_hashes(columns: Words) -> int:
+def sum_of_hashes(columns: Words) -> np.uint64:
     """Return the sum, modulo 2^64, of a hash of each record, whose doubles come as their bits, column after column.
 
     One product a value: it tells records that changed from those that did not, and is no defence against an enemy.

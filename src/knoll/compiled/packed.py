@@ -1,5 +1,7 @@
 """Grid points of up to eight columns in 20 bytes instead of 32: nothing is lost, and more of a file can be kept."""
 
+from typing import Any
+
 import numpy as np
 
 from knoll.arrays import Halves, Places, Small
@@ -9,21 +11,21 @@ _FROM = 2**19  # added, so that no packed number has a sign; 20 bits hold what i
 
 
 @compiled("o2", "S2", "U1")
-def pack(grid: Small, low: Halves, high: Places) -> int:
+def pack(grid: Small, low: Halves, high: Places) -> Any:
     """Write the lower 16 bits of each coordinate, and the upper four of all eight in one number.
 
     Return how many records do not fit: they have a coordinate beyond 20 bits.
     """
-    beyond = 0
+    beyond: Any = 0
     for i in range(len(grid)):
-        top, out = np.uint32(0), False
+        top, out = np.uint32(0), np.uint32(0)
         for j in range(8):
             value = np.uint32(grid[i, j] + np.int32(_FROM))
-            out |= value >= np.uint32(2 * _FROM)
+            out |= value >> np.uint32(20)
             low[i, j] = np.uint16(value & np.uint32(0xFFFF))
             top |= ((value >> np.uint32(16)) & np.uint32(15)) << np.uint32(4 * j)
         high[i] = top
-        beyond += out
+        beyond += out > np.uint32(0)
     return beyond
 
 

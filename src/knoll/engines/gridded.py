@@ -180,7 +180,8 @@ class FilePoints(KeptPoints):
         for batch in run.batches:
             points = points_of(batch, self.domain)
             if room is not None and not room[filled : filled + len(points)].write(points):
-                room = self._give_back(room)
+                self._give_back(room)
+                room = None
             filled += len(points)
             total += bounded_total(query, points)
         if room is not None:

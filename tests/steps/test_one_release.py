@@ -86,8 +86,8 @@ def test_small_budgets_release_once_and_large_ones_a_tree(d):
     ],
 )
 def test_where_it_cannot_be_used_the_tree_is(options, why):
-    X, _ = blobs(4, 200)
     k = options.pop("n_clusters", 4)
+    X, _ = blobs(8 if k is None else 4, 200, 3 if k is None else 2)  # in the plane a kernel sum shows the number too
     model = fit(X, k, **{"epsilon": 0.2, **options})
     assert model.strategy_ == "tree"
     assert why in model.strategy_reason_

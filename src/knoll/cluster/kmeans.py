@@ -254,7 +254,8 @@ class KMeans(Sampled, HasMetric, PrivateCenters):
             return wave_reason(self.records_over_noise_)
         if self.n_clusters is None:
             return CHOSEN_ONCE if self.strategy_ == ONCE else CHOSEN_BY_VOTES
-        return reason(self.records_over_noise_, self.bounds_.n_columns, self.strategy_, pure=self.delta == 0)
+        once = self.strategy_ in (ONCE, VOTES)
+        return reason(self.records_over_noise_, self.bounds_.n_columns, once=once, pure=self.delta == 0)
 
 
 class KMeansByTree(KMeans):

@@ -152,7 +152,8 @@ class PEMeans(ChoosesReleases, HasMetric, PrivateCenters):
             return Clusters(self._paper(context, low, k, rng), strategy_facts())
         frame, reach = Frame(domain, context.scales), domain.longest(context.scales)
         seen = ask_root(context.grant.part(FIRST_SHARE), frame, reach)
-        clear = clarity(context, seen, k, allowed=self._allows_once(domain.n_columns, k))
+        allowed = self._allows_once(domain.n_columns, k)
+        clear = clarity(context, seen, k, allowed=allowed, most=self._most_clear)
         if clear.once:
             found = release_clusters(context, context.grant.rest, float(seen.count[0]), k, rng)
             return Clusters(found.means, strategy_facts(clear, found.effective), bars=found.bars)

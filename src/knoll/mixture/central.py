@@ -178,7 +178,7 @@ class GaussianMixture(ChoosesReleases, PrivateMixture, PrivateFit):
             seen = ask_root(grants.root, frame, reach)
             total, asked = float(seen.count[0]), (grants, root_of(seen, frame, reach))
             if k is not None:
-                clear = clarity(context, seen, k, allowed=True)
+                clear = clarity(context, seen, k, allowed=True, most=self._most_clear)
             if clear.once or (k is None and chooses_once(context, total, float(seen.count_sd), allowed=True)):
                 return self._search_once(context, k, rng, form, total, clear)
         start = start_from_tree(context, grant, k, rng, form, asked)

@@ -93,9 +93,11 @@ def once_asks(n_columns: int, share: float, *, pure: bool = False) -> list[Ask]:
     return [Ask(FEATURES, FEATURES, 2, share=FIRST * share, bound=(0.0, FourierGrid.longest(n_columns, FEATURES)))]
 
 
-def clarity(context: FitContext, seen: Shapes, k: int, *, allowed: bool) -> Clarity:
-    """Decide between a kernel sum and the tree, from public facts and what is released of all records."""
-    most = limits_of(pure=context.grant.norm == 1)
+def clarity(
+    context: FitContext, seen: Shapes, k: int, *, allowed: bool, most: dict[int, float] | None = None
+) -> Clarity:
+    """Decide between a kernel sum and something else, from public facts and what is released of all records."""
+    most = most or limits_of(pure=context.grant.norm == 1)
     return clarity_of(context, float(seen.count[0]), float(seen.count_sd), k, allowed=allowed, most=most)
 
 
@@ -120,8 +122,8 @@ def limits_of(*, pure: bool) -> dict[int, float]:
 def reason(
     value: float,
     n_columns: int,
-    strategy: str,
     *,
+    once: bool,
     pure: bool = False,
     otherwise: str = "tree and steps",
     limits: dict[int, float] | None = None,
@@ -132,7 +134,7 @@ def reason(
     if value <= 0:
         return "A file of an earlier version does not tell why"
     clear = f"A cluster has about {value:.3g} times as many records as one count has noise"
-    if strategy in (ONCE, VOTES):
+    if once:
         return f"{clear}, not above {most:g}: {what} {show} more than a tree of cells"
     if value <= most:
         return f"{clear}, but the budget is pure or tiny, or a column is constant or no number: {otherwise}"

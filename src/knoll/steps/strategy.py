@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from sklearn.utils.validation import check_is_fitted
 
 from knoll.steps.once_choice import CHOSEN_ONCE
-from knoll.steps.one_release import MOST_CLEAR, ONCE, UNKNOWN, Clarity, may_release_once, reason
+from knoll.steps.one_release import ONCE, UNKNOWN, Clarity, may_release_once, reason
 
 
 class ChoosesReleases:
@@ -13,7 +13,8 @@ class ChoosesReleases:
 
     records_over_noise_: float
     effective_draws_: float
-    _most_clear: ClassVar = MOST_CLEAR
+    _most_clear: ClassVar = {2: 75.0, 3: 75.0}
+    """Records of a cluster over the noise of one count, up to which a kernel sum is better (benchmarks/small)."""
     _choice_published: ClassVar = {"records_over_noise_": "", "effective_draws_": ""}
 
     def _otherwise(self) -> tuple[str, str]:
@@ -40,7 +41,9 @@ class ChoosesReleases:
             return CHOSEN_ONCE
         if self.records_over_noise_ <= 0:
             return f"The columns or the parameters leave no choice, or the file is of an earlier version: {words}"
-        return reason(self.records_over_noise_, bounds.n_columns, strategy, otherwise=words, limits=self._most_clear)
+        return reason(
+            self.records_over_noise_, bounds.n_columns, once=strategy == ONCE, otherwise=words, limits=self._most_clear
+        )
 
 
 def strategy_facts(clear: Clarity = UNKNOWN, effective: float = 0.0) -> dict[str, float]:

@@ -7,6 +7,7 @@ import numpy as np
 from knoll.estimator import FitContext
 from knoll.numeric.bars import Bars
 from knoll.numeric.mixture import Mixture
+from knoll.numeric.posterior.bars import MARGIN
 from knoll.numeric.posterior.mixture import ComponentFigures, best_mixture
 from knoll.numeric.posterior.sample import sample
 from knoll.privacy import Grant
@@ -55,6 +56,7 @@ def subclusters_once(
     variance = np.einsum("kii->ki", figures.covariances)
     relative = (np.einsum("kii->ki", figures.covariance_sd) / variance).mean(axis=1)
     cells = Subclusters(
-        found.mixture, figures.count, figures.count_sd, found.means_stderr, np.minimum(relative, 0.5), total=total
+        found.mixture, figures.count, figures.count_sd, MARGIN * found.means_stderr, np.minimum(relative, 0.5),
+        total=total,
     )  # fmt: skip
     return cells, figures.effective

@@ -4,7 +4,8 @@ import re
 import textwrap
 
 from knoll.releases.grammar import As, Case, Release
-from knoll.releases.table import BALANCED, BOUNDS, IMPUTED, OUTSIDE, RELEASES
+from knoll.releases.pieces import BALANCED, BOUNDS, IMPUTED, OUTSIDE
+from knoll.releases.table import RELEASES
 
 COMMON = (
     "Bought bounds come before that, as 3 to 5 `ColumnHistograms` and one `OutsideVotes`; means that fill in "

@@ -35,8 +35,8 @@ ALIKE = 0.75  # the second look has the kernel of the first, unless clusters are
 FAR = 0.15  # the first look is forgotten if clusters are nearer by this factor: it shows none of them
 # Where records fill the bounds from end to end, they may lie along a line, or in a few places: the space that they take
 # says how near the second look is, and the clearer clusters are, the nearer. Settled on the tuned kinds of
-# benchmarks/small and on birch2, epsilon .1 to 1.
-SPARSE = 9.0
+# benchmarks/small and on birch2, epsilon .1 to 1. In three columns it lost (epsilon .25: 1.13 to 1.21) and took longer.
+SPARSE = {2: 9.0}
 LEAST_EPSILON = 1e-3  # for each record of a user: below, drawing noise for so many features costs too much of it
 MOST_CLUSTERS = 200  # more take long to sample
 # Records of a cluster over the noise of one count, up to which a kernel sum is better, by columns (benchmarks/small).
@@ -185,7 +185,7 @@ def release_view(context: FitContext, grant: Grant, total: float, k: int, rng: n
     clear = max(total, 1.0) / k / (FIRST**0.5 * first.noise)
     spacing = min(usual_distance(high - low, k, PARTLY), whole.spacing)
     if spacing > ALIKE * whole.spacing:
-        spacing = min(spacing, SPARSE / clear**0.5 * (space / k) ** (1 / len(low)))
+        spacing = min(spacing, SPARSE.get(len(low), np.inf) / clear**0.5 * (space / k) ** (1 / len(low)))
     if spacing > ALIKE * whole.spacing:
         return view_of([first, look(grant, domain, scales, whole)], scales)
     near = nearer(whole, low, high, spacing)

@@ -365,8 +365,8 @@ MUTANTS = [
     Mutant(
         "clusters of any shape ask a grid in up to two columns",
         "cluster/morse.py",
-        "context.domain.n_columns <= MOST_COLUMNS",
-        "context.domain.n_columns < MOST_COLUMNS",
+        "if self.base is None and d <= MOST_COLUMNS:",
+        "if self.base is None and d < MOST_COLUMNS:",
         RELEASES,
         "follow_the_table and MorseClustering",
     ),

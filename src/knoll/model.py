@@ -1,7 +1,7 @@
 """Fitted models as JSON: `save` and `load`. Reading a file never runs anything from it.
 
 An estimator names what it publishes in `_published`: fitted attribute -> its shape, a letter per axis ("kd": clusters x
-columns, "" for one number). Axes with the same letter must have the same length; d is the number of columns.
+columns, "" for one number). Axes with the same letter must have the same length; d is the number of columns, 2 is 2.
 `_restore` sets what follows from those and refuses values that no fit gives.
 """
 
@@ -111,7 +111,7 @@ def _build(data: dict[str, Any]) -> Any:
         model.table_type_ = TableType.from_dict(data["table"])
     if columns is not None and model.missing != "count" and (places := imputed_places(columns)):
         model.imputed_ = _imputed_in(data["imputed"], places, len(columns))
-    lengths = {"d": bounds.n_columns}
+    lengths = {"d": bounds.n_columns, "2": 2}
     for name, axes in model._published.items():
         array = _array(data["fitted"][name], name)
         if not array.size and len(axes) > 1:  # an empty list has lost its other axes

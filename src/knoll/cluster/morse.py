@@ -154,7 +154,7 @@ class MorseClustering(ChoosesReleases, PrivateCenters):
     }  # fmt: skip
     _published: ClassVar = {
         **PrivateCenters._published, "weights_": "c", "means_": "cd", "covariances_": "cdd", "component_clusters_": "c",
-        "peaks_": "pd", "peak_clusters_": "p", "saddles_": "sd", "saddle_heights_": "s", "saddle_ends_": "st",
+        "peaks_": "pd", "peak_clusters_": "p", "saddles_": "sd", "saddle_heights_": "s", "saddle_ends_": "s2",
         "dendrogram_": "mf", "merge_heights_": "m", "merge_persistence_": "m", "merge_confidence_": "m",
         "n_clusters_confidence_": "", "n_clusters_candidates_": "qo", **ChoosesReleases._choice_published,
     }  # fmt: skip

@@ -28,7 +28,7 @@ from knoll.modes.mode_seeking import kept_peaks
 from knoll.numeric.made_up import Measured
 from knoll.numeric.ward import ward
 from knoll.parameters import CHANCE, MOST_CLUSTERS, OneOf, Passes, Whole
-from knoll.privacy import Ask
+from knoll.privacy import Ask, either
 from knoll.queries import Count
 from knoll.series.place import settle
 from knoll.series.series import Series
@@ -146,7 +146,7 @@ class ModeClustering(ChoosesReleases, PrivateCenters):
                 return series
             rest = 1 - COUNT_SHARE
             count = Ask.like(Count(), share=COUNT_SHARE)
-            return [count, *(ask.within(rest) for ask in series), *once_asks(n_columns, rest)]
+            return [count, *either([ask.within(rest) for ask in series], once_asks(n_columns, rest))]
         local = KMeansByTree()._asks_for(n_columns, k and k * MOST_LOCAL, LEAST_SHARES)
         return [Ask.like(Count(), share=COUNT_SHARE), *(ask.within(1 - COUNT_SHARE) for ask in local)]
 

@@ -15,7 +15,7 @@ from knoll.privacy.errors import (
 )
 from knoll.privacy.grant import Grant
 from knoll.privacy.ledger import FileLedger, MemoryLedger, open_ledger
-from knoll.privacy.query import Ask
+from knoll.privacy.query import Ask, either
 from knoll.privacy.relation import Record, Relation, User
 from knoll.privacy.released import Privacy, Released
 
@@ -41,6 +41,7 @@ __all__ = [
     "Released",
     "Shares",
     "User",
+    "either",
     "epsilon_for",
     "mu_for",
     "open_ledger",

@@ -93,6 +93,19 @@ class Ask:
         return replace(self, share=self.share * share)
 
 
+def either(one: list[Ask], other: list[Ask]) -> list[Ask]:
+    """Return what a fit asks at most that goes one of two ways: the way that touches more, and no times the other.
+
+    The scales of both are checked before the fit; the precision of the noise is paid for one of them.
+    """
+
+    def touched(way: list[Ask]) -> int:
+        return sum(ask.times * min(ask.touched, ask.size) for ask in way)
+
+    more, less = (one, other) if touched(one) >= touched(other) else (other, one)
+    return [*more, *(replace(ask, times=0) for ask in less)]
+
+
 def check_query(query: QueryProtocol) -> None:
     """Refuse a query that no total or noise can be computed for. Looks at no record."""
     shape, size = query.shape, math.prod(query.shape)

@@ -23,7 +23,8 @@ from knoll.queries import Ball, Box
 
 WORLDS = 3  # sets of made-up records
 MOST_MADE, FEWEST_MADE = 4000, 200  # records of a set: more take longer
-MARGIN = 1.2  # bars of centres are so many times wider: the mixture is not the records (benchmarks/coverage)
+# Bars of centres and sizes are so many times wider: the mixture is not the records (benchmarks/coverage).
+MARGIN, SIZE_MARGIN = 1.2, 1.2
 FAINT = 1e-12  # a smaller share of a record moves nothing: of many components, most have none of it
 UNSURE = 0.5  # standard error of a simulated change, over the change: the mixture need not fit the records
 
@@ -128,7 +129,7 @@ def component_bars(steps: Sequence[Step], last: Mixture, domain: Box | Ball, pub
         found += worth * share.sum(axis=0) > KEPT * (member @ likely)
     (off, noise), (size_off, size_noise) = (np.array(each).swapaxes(0, 1) for each in (places, sizes))
     stderr = MARGIN * np.sqrt((np.square(off) + noise).mean(axis=0))
-    size_error = np.sqrt((np.square(size_off + member @ excess) + size_noise).mean(axis=0))
+    size_error = SIZE_MARGIN * np.sqrt((np.square(size_off + member @ excess) + size_noise).mean(axis=0))
     size_error[size_error > GUESS / 2 * float(published.sizes.sum())] = np.inf
     seen = member @ (count - excess) > clear_level(k, pure=published.pure) * np.sqrt(member @ np.square(error))
     known = (seen & (found > WORLDS / 2))[:, None] & (stderr < GUESS * domain.half)

@@ -10,6 +10,8 @@ from knoll.engines.points import no_more_than
 from knoll.privacy.errors import DataError
 from knoll.privacy.relation import Unit
 
+_KEPT = 2**28  # bytes of grid points of doubles that are kept, however few the rows
+
 
 class ArrayEngine(Engine):
     """An array of shape (rows, columns).
@@ -46,9 +48,9 @@ class ArrayEngine(Engine):
         if users is not None and len(users) != len(array):
             raise DataError(f"{len(users)} user ids for {len(array)} rows")
         self._array, self._users = array, users
-        # of doubles all are kept; of smaller numbers a part: a fit takes less than half as much memory again
-        if array.dtype.itemsize < 8:
-            self._new_points = no_more_than(array.nbytes // 4)
+        # of doubles nearly all are kept; of smaller numbers a part: a fit takes less than half as much memory again
+        small = array.dtype.itemsize < 8
+        self._new_points = no_more_than(array.nbytes // 4 if small else max(_KEPT, array.nbytes * 3 // 8))
         if block_rows is not None:
             self.block_rows = block_rows
 

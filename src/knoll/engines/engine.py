@@ -18,7 +18,7 @@ from knoll.privacy.errors import DataError, brief
 from knoll.privacy.query import Floats, Integers, QueryProtocol, bounded_total
 from knoll.privacy.relation import Record, Unit, User
 
-_BLOCK_ENTRIES, _FEWEST_ROWS, _MOST_ROWS = 2**18, 2**10, 2**16
+_BLOCK_ENTRIES, _FEWEST_ROWS, _MOST_ROWS = 2**18, 2**11, 2**16
 _WIDE = 2000  # from so many coordinates on, blocks of the usual fewest rows would fill tens of megabytes
 
 Missing = Literal["refuse", "drop", "count"]
@@ -90,7 +90,7 @@ class Engine(ABC):
         Threads seldom wait for each other, intermediate arrays stay in cache, and sums of a block are exact in doubles.
         """
         self._points = None
-        fewest = _FEWEST_ROWS if coordinates <= _WIDE else _FEWEST_ROWS // 2
+        fewest = _FEWEST_ROWS if coordinates <= _WIDE else _FEWEST_ROWS // 4
         self.block_rows = int(np.clip(_BLOCK_ENTRIES // max(coordinates, 1), fewest, _MOST_ROWS))
 
     @property
